@@ -2,19 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace verso {
 
-/// The whole file as bytes. Throws DataError with path and the system's reason.
-[[nodiscard]] std::string read_file(const std::string& path);
+/// The whole file as bytes. Throws DataError with path and the system's reason, also when there are
+/// more than `largest` bytes (so that a device or a wrong file cannot fill the memory).
+[[nodiscard]] std::string read_file(const std::string& path,
+                                    std::size_t largest = std::numeric_limits<std::size_t>::max());
 
-/// A read-only memory map of a whole file (empty file: empty span). Throws DataError. Unmapped by the
-/// destructor; share it by shared_ptr where tensors or spans point into it.
+/// A read-only memory map of a whole file (empty file: empty span). Throws DataError. Unmapped by
+/// the destructor; share it by shared_ptr where tensors or spans point into it.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
