@@ -1,0 +1,80 @@
+#pragma once
+
+#include "model/batch.h"
+#include "nn/bahdanau_attention.h"
+#include "nn/gru.h"
+
+namespace verso {
+
+/// An encoded batch, ready to be attended to.
+struct Memory {
+  Tensor states;  ///< [batch, source_len, 2*hidden]
+  Tensor keys;    ///< [batch, source_len, attention]
+  Tensor mask;    ///< [batch, source_len] bool
+  Tensor start;   ///< [batch, hidden], s_0
+
+  /// The sentences `rows` ([n] int64) only, in that order: how finished ones leave a batch.
+  [[nodiscard]] Memory select(const Tensor& rows) const;
+};
+
+/// What a teacher-forced pass over the target gives.
+struct DecoderOutput {
+  Tensor readout;  ///< [tokens, embed], real tokens only, in the order of TargetBatch::output
+  Tensor alpha;    ///< [batch, target_len, source_len]; rows beyond a sentence's end are meaningless
+};
+
+/// What one step of decoding gives.
+struct DecoderStep {
+  Tensor state;    ///< [batch, beam, hidden], s_t
+  Tensor readout;  ///< [batch, beam, embed]
+  Tensor alpha;    ///< [batch, beam, source_len], attention when y_t is made
+};
+
+/// Attention decoder, Bahdanau et al. 2015, A.1.2, of one of two kinds:
+///   rnnsearch    alpha_t, c_t = attention(s_{t-1});  s_t = gru([E y_{t-1}; c_t], s_{t-1})
+///   conditional  s'_t = gru1(E y_{t-1}, s_{t-1});  alpha_t, c_t = attention(s'_t);
+///                s_t = gru2(c_t, s'_t)                    (Nematus, arXiv:1703.04357)
+/// Readout of s_t, the previous word and the context (the paper reads s_{t-1}; s_t is what later
+/// systems read):
+///   p_t = R_s s_t + R_w E y_{t-1} + R_c c_t + b
+///   tanh: readout_t = tanh(p_t);  maxout: readout_t[k] = max(p_t[2k], p_t[2k+1])
+/// Start: s_0 = tanh(W_s x + b), x = backward state at the first word (the paper) or the mean of the
+/// states at attended positions.
+/// Children: gru (rnnsearch) or gru1 and gru2, attention, start, readout_state, readout_word,
+/// readout_context (which holds b). No state between calls.
+class DecoderImpl : public torch::nn::Module {
+ public:
+  explicit DecoderImpl(const ModelConfig& config);
+
+  /// states [batch, source_len, 2*hidden] and the mask of their batch -> what decoding reads.
+  [[nodiscard]] Memory remember(const Tensor& states, const Tensor& mask) const;
+
+  /// Teacher forcing. embedded [batch, target_len, embed]: embeddings of target.input.
+  [[nodiscard]] DecoderOutput forward(const Memory& memory, const Tensor& embedded,
+                                      const TargetBatch& target);
+
+  /// One step for `beam` hypotheses a sentence.
+  ///   state [batch, beam, hidden], embedded [batch, beam, embed]: embedding of the previous word
+  [[nodiscard]] DecoderStep step(const Memory& memory, const Tensor& state,
+                                 const Tensor& embedded) const;
+
+ private:
+  struct StepOutput {
+    Tensor state, context, alpha;
+  };
+  /// word_product: input_product of the previous words, [batch*queries, 3*hidden].
+  [[nodiscard]] StepOutput recur(const Memory& memory, const Tensor& state,
+                                 const Tensor& word_product, const Tensor& mask1,
+                                 const Tensor& mask2) const;
+  [[nodiscard]] Tensor read_out(const Tensor& state, const Tensor& embedded,
+                                const Tensor& context) const;
+
+  ModelConfig config_;
+  GruCell gru1_{nullptr}, gru2_{nullptr};
+  BahdanauAttention attention_{nullptr};
+  torch::nn::Linear start_{nullptr};
+  torch::nn::Linear readout_state_{nullptr}, readout_word_{nullptr}, readout_context_{nullptr};
+};
+TORCH_MODULE(Decoder);
+
+}  // namespace verso

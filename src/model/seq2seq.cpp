@@ -1,0 +1,121 @@
+#include "model/seq2seq.h"
+
+#include <torch/nn/init.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace verso {
+
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// Orthogonal for each of the three gates, so that every gate starts norm-preserving.
+void orthogonal_gates_(Tensor weight) {
+  for (Tensor gate : weight.chunk(3, 0)) torch::nn::init::orthogonal_(gate);
+}
+
+void initialize_(torch::nn::Module& model) {
+  torch::NoGradGuard no_grad;
+  for (auto& item : model.named_parameters()) {
+    const std::string& name = item.key();
+    Tensor& value = item.value();
+    if (ends_with(name, "embedding")) {
+      value.normal_(0.0, 1.0 / std::sqrt(static_cast<double>(value.size(1))));
+    } else if (ends_with(name, "weight_hh")) {
+      orthogonal_gates_(value);
+    } else if (ends_with(name, "energy")) {
+      const double bound = 1.0 / std::sqrt(static_cast<double>(value.size(0)));
+      value.uniform_(-bound, bound);
+    } else if (ends_with(name, "gain_ih") || ends_with(name, "gain_hh")) {
+      value.fill_(1.0);
+    } else if (value.dim() == 1) {
+      value.zero_();
+    } else {
+      torch::nn::init::xavier_uniform_(value);
+    }
+  }
+}
+
+}  // namespace
+
+Seq2SeqImpl::Seq2SeqImpl(const ModelSpec& spec) : spec_(spec) {
+  const ModelConfig& config = spec.model;
+  if (config.tie == Tie::kAll && spec.source_vocab != spec.target_vocab) {
+    throw ConfigError(cat("model.tie = \"all\" shares one matrix, but the vocabularies have ",
+                          spec.source_vocab, " and ", spec.target_vocab,
+                          " entries; set vocabulary.joint = true"));
+  }
+  if (config.tie != Tie::kAll) {
+    source_embedding_ = register_parameter("source_embedding",
+                                           torch::empty({spec.source_vocab, config.embed}));
+  }
+  target_embedding_ =
+      register_parameter("target_embedding", torch::empty({spec.target_vocab, config.embed}));
+  encoder_ = register_module("encoder", Encoder(config));
+  decoder_ = register_module("decoder", Decoder(config));
+  if (config.tie == Tie::kNone) {
+    output_weight_ =
+        register_parameter("output_weight", torch::empty({spec.target_vocab, config.embed}));
+  }
+  output_bias_ = register_parameter("output_bias", torch::zeros({spec.target_vocab}));
+  initialize_(*this);
+}
+
+Tensor Seq2SeqImpl::embed(const Tensor& table, const Tensor& ids, double word_dropout) const {
+  Tensor embedded = at::embedding(table, ids);
+  if (!is_training()) return embedded;
+  if (word_dropout > 0) {
+    auto shape = ids.sizes().vec();
+    shape.push_back(1);
+    embedded = embedded * at::dropout(torch::ones(shape, embedded.options()), word_dropout, true);
+  }
+  const double p = spec_.model.dropout.embed;
+  return p > 0 ? at::dropout(embedded, p, true) : embedded;
+}
+
+Memory Seq2SeqImpl::encode(const SourceBatch& source) {
+  const Tensor& table = source_embedding_.defined() ? source_embedding_ : target_embedding_;
+  const DropoutConfig& dropout = spec_.model.dropout;
+  Tensor states = encoder_->forward(embed(table, source.ids, dropout.source_word), source.lengths);
+  if (is_training() && dropout.encoder > 0) states = at::dropout(states, dropout.encoder, true);
+  return decoder_->remember(states, source.mask);
+}
+
+DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch& target) {
+  const Memory memory = encode(source);
+  const Tensor embedded =
+      embed(target_embedding_, target.input, spec_.model.dropout.target_word);
+  return decoder_->forward(memory, embedded, target);
+}
+
+DecoderStep Seq2SeqImpl::step(const Memory& memory, const Tensor& state, const Tensor& previous) {
+  return decoder_->step(memory, state, at::embedding(target_embedding_, previous));
+}
+
+Tensor Seq2SeqImpl::logits(const Tensor& readout) const {
+  const Tensor& weight = output_weight_.defined() ? output_weight_ : target_embedding_;
+  return at::linear(readout, weight, output_bias_);
+}
+
+int64_t Seq2SeqImpl::parameter_count() const {
+  int64_t count = 0;
+  for (const Tensor& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+Loss cross_entropy(const Seq2SeqImpl& model, const Tensor& readout, const TargetBatch& target,
+                   double eps) {
+  const Tensor log_probs = at::log_softmax(model.logits(readout), -1);
+  const Tensor nll = log_probs.gather(1, target.output.unsqueeze(1)).squeeze(1).neg();
+  Tensor objective = nll.sum();
+  if (eps > 0) objective = (1 - eps) * objective - eps * log_probs.mean(1).sum();
+  return {objective, nll.detach(), nll.numel()};
+}
+
+}  // namespace verso

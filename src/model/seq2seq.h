@@ -1,0 +1,64 @@
+#pragma once
+
+#include "model/decoder.h"
+#include "model/encoder.h"
+
+namespace verso {
+
+/// Sizes and choices that make a model.
+struct ModelSpec {
+  ModelConfig model;
+  int64_t source_vocab = 0;
+  int64_t target_vocab = 0;
+};
+
+/// The translation model: embeddings, encoder, decoder, output layer.
+///   logits_t = output.weight readout_t + output.bias
+/// Parameters by name: source_embedding [source_vocab, embed], target_embedding [target_vocab,
+/// embed], encoder.*, decoder.*, output_weight [target_vocab, embed] (absent when tied to the target
+/// embedding), output_bias [target_vocab]. With Tie::kAll source_embedding is absent too.
+class Seq2SeqImpl : public torch::nn::Module {
+ public:
+  /// Parameters initialised from LibTorch's default generator: matrices Glorot uniform, recurrent
+  /// ones orthogonal gate by gate, embeddings N(0, 1/embed), energy U(-1/sqrt(attention), …), biases 0,
+  /// gains 1. Throws ConfigError when Tie::kAll meets different vocabulary sizes.
+  explicit Seq2SeqImpl(const ModelSpec& spec);
+
+  /// Encodes a batch.
+  [[nodiscard]] Memory encode(const SourceBatch& source);
+
+  /// Teacher forcing: readouts of all real target tokens and all attention weights.
+  [[nodiscard]] DecoderOutput forward(const SourceBatch& source, const TargetBatch& target);
+
+  /// One step of decoding: previous [batch, beam] int64, state [batch, beam, hidden].
+  [[nodiscard]] DecoderStep step(const Memory& memory, const Tensor& state, const Tensor& previous);
+
+  /// readout [..., embed] -> logits [..., target_vocab].
+  [[nodiscard]] Tensor logits(const Tensor& readout) const;
+
+  [[nodiscard]] const ModelSpec& spec() const { return spec_; }
+  [[nodiscard]] torch::Device device() const { return output_bias_.device(); }
+  [[nodiscard]] int64_t parameter_count() const;
+
+ private:
+  [[nodiscard]] Tensor embed(const Tensor& table, const Tensor& ids, double word_dropout) const;
+
+  ModelSpec spec_;
+  Encoder encoder_{nullptr};
+  Decoder decoder_{nullptr};
+  Tensor source_embedding_, target_embedding_, output_weight_, output_bias_;
+};
+TORCH_MODULE(Seq2Seq);
+
+/// Cross-entropy of a batch, summed over real target tokens with the end symbol.
+struct Loss {
+  Tensor objective;  ///< scalar: (1-eps) * cross-entropy + eps * mean over the vocabulary of -log p
+  Tensor nll;        ///< [tokens] detached: -log p of each real token, no smoothing
+  int64_t tokens = 0;
+};
+
+/// readout as in DecoderOutput; label smoothing `eps` in [0, 1).
+[[nodiscard]] Loss cross_entropy(const Seq2SeqImpl& model, const Tensor& readout,
+                                 const TargetBatch& target, double eps);
+
+}  // namespace verso
