@@ -123,6 +123,7 @@ def make_parameters(c, rng):
             count *= size
         values = [2.0 * rng.random() - 1.0 for _ in range(count)]
         parameters[name] = torch.tensor(values, dtype=torch.float64).reshape(shape)
+    parameters["output.bias"][END] += 1.0  # so that translations end
     return {name: value.requires_grad_() for name, value in parameters.items()}
 
 
@@ -294,20 +295,28 @@ def search(c, p, encoded, penalty, rule="bound"):
 
 def robust(c, p, sentences):
     """True when results do not hinge on near ties or on when the search stops, and are of use:
-    most end by themselves, and beam search finds something that greedy search does not."""
+    at least two thirds end by themselves after a word or more, and beam search finds something that
+    greedy search does not."""
     better = ended = 0
     for encoded in sentences:
+        one = greedy(c, p, encoded)[0]
+        ended += one.finished() and len(one.ids) > 1
+    if 3 * ended < 2 * len(sentences):
+        return False
+    ended = 0
+    for encoded in sentences:
+        one = greedy(c, p, encoded)[0]
         for penalty in (0.0, 1.0):
             best = search(c, p, encoded, penalty)
-            for rule in ("full", "shrink"):
-                if search(c, p, encoded, penalty, rule)[0].ids != best[0].ids:
-                    return False
             scores = [h.score(penalty) for h in best]
             if any(a - b < 1e-3 for a, b in zip(scores, scores[1:])):
                 return False
-            better += best[0].ids != greedy(c, p, encoded)[0].ids
+            better += best[0].ids != one.ids
             ended += best[0].finished() and len(best[0].ids) > 1
-    return better >= 1 and ended >= len(sentences)
+            for rule in ("full", "shrink"):
+                if search(c, p, encoded, penalty, rule)[0].ids != best[0].ids:
+                    return False
+    return better >= 1 and 3 * ended >= 4 * len(sentences)
 
 
 def rows(c, p, sentences, find, penalty):
