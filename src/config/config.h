@@ -375,4 +375,10 @@ struct Config {
 /// Returns one message each, naming the keys; empty when `config` can be trained.
 [[nodiscard]] std::vector<std::string> find_contradictions(const Config& config);
 
+/// What is allowed but does nothing in this combination, one note each; for the log and config check.
+[[nodiscard]] std::vector<std::string> find_idle_keys(const Config& config);
+
+/// True when data.valid names a corpus.
+[[nodiscard]] bool has_validation(const Config& config);
+
 }  // namespace verso

@@ -1,0 +1,80 @@
+#include "config/problems.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/json_tree.h"
+
+namespace verso {
+namespace {
+
+constexpr std::size_t kMostMessages = 100;
+
+/// Visitor: the paths of all values; elements of lists as [0].
+struct PathCollector {
+  std::string section;
+  std::vector<std::string>& paths;
+
+  template <class S, class T, class Rule>
+  void operator()(T S::* /*member*/, const char* name, const Rule& /*rule*/, const char* /*help*/) {
+    paths.push_back(join_path(section, name));
+  }
+  template <class S, Section T>
+  void operator()(T S::* /*member*/, const char* name, const char* /*help*/) {
+    T::visit_fields(PathCollector{join_path(section, name), paths});
+  }
+  template <class S, Section T>
+  void operator()(std::vector<T> S::* /*member*/, const char* name, const char* /*help*/) {
+    T::visit_fields(PathCollector{index_path(join_path(section, name), 0), paths});
+  }
+};
+
+/// The path of a value that is called `name`, wherever it is, or "".
+std::string path_of_value(const std::string& name) {
+  std::vector<std::string> paths;
+  Config::visit_fields(PathCollector{"", paths});
+  for (const std::string& path : paths) {
+    if (path == name || path.ends_with("." + name)) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+void Problems::add(const std::string& where, std::int64_t line, const std::string& message) {
+  ++count_;
+  if (messages_.size() == kMostMessages) return;
+  messages_.push_back(line > 0 ? cat(where, ":", line, ": ", message) : cat(where, ": ", message));
+}
+
+void Problems::throw_if_any() const {
+  if (empty()) return;
+  std::string text;
+  for (const std::string& message : messages_) {
+    if (!text.empty()) text += '\n';
+    text += message;
+  }
+  if (count_ > messages_.size()) text += cat("\nand ", count_ - messages_.size(), " more problems");
+  throw ConfigError(text);
+}
+
+std::string unknown_key(const std::string& section, const std::string& name,
+                        const std::vector<std::string>& siblings) {
+  const std::string start = cat("unknown key ", quote_briefly(join_path(section, name)));
+  std::string meant = nearest_name(name, siblings);
+  meant = meant.empty() ? path_of_value(name) : join_path(section, meant);
+  if (!meant.empty()) return cat(start, "; did you mean ", meant, "?");
+  std::string known;
+  for (const std::string& sibling : siblings) known += (known.empty() ? "" : ", ") + sibling;
+  return cat(start, "; known ", section.empty() ? "keys" : "keys here", ": ", known);
+}
+
+std::string join_path(const std::string& section, const std::string& name) {
+  return section.empty() ? name : cat(section, ".", name);
+}
+
+std::string index_path(const std::string& list, std::size_t index) {
+  return cat(list, "[", index, "]");
+}
+
+}  // namespace verso
