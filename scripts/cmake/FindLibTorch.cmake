@@ -105,15 +105,16 @@ if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
 endif()
 
 set(VERSO_TORCH_VERSION "${Torch_VERSION}")
-if(EXISTS "${VERSO_TORCH_ROOT}/include/torch/version.h")
-  set(verso_version_header "${VERSO_TORCH_ROOT}/include/torch/version.h")
-else()
-  set(verso_version_header "${VERSO_TORCH_ROOT}/include/torch/csrc/api/include/torch/version.h")
-endif()
-if(EXISTS "${verso_version_header}")
-  file(STRINGS "${verso_version_header}" verso_version_line REGEX "define TORCH_VERSION \"")
-  string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" VERSO_TORCH_VERSION "${verso_version_line}")
-endif()
+foreach(header torch/version.h torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+  if(EXISTS "${VERSO_TORCH_ROOT}/include/${header}")
+    file(STRINGS "${VERSO_TORCH_ROOT}/include/${header}" verso_numbers
+      REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) [0-9]+")
+    if(verso_numbers)
+      string(REGEX REPLACE "[^;0-9]" "" verso_numbers "${verso_numbers}")
+      string(REPLACE ";" "." VERSO_TORCH_VERSION "${verso_numbers}")
+    endif()
+  endif()
+endforeach()
 
 # Without OpenMP, at::parallel_for in our own code silently runs on one thread.
 if(VERSO_OPENMP)
@@ -130,14 +131,13 @@ endif()
 # LibTorch's. So every executable that uses LibTorch names the OpenMP variant itself, by three
 # sonames and an rpath: it is in the process before LibTorch asks, and there is only one.
 # Python's torch and the archives have a BLAS inside.
-add_library(verso_blas INTERFACE)
-add_library(verso::blas ALIAS verso_blas)
+add_library(verso::blas INTERFACE IMPORTED GLOBAL)
 set(VERSO_TORCH_BLAS "inside LibTorch")
 if(VERSO_TORCH_ROOT MATCHES "^/usr(/local)?$")
   set(verso_openblas "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp")
   if(EXISTS "${verso_openblas}/libblas.so.3" AND EXISTS "${verso_openblas}/libopenblas.so.0")
     set(VERSO_TORCH_BLAS "${verso_openblas}")
-    target_link_options(verso_blas INTERFACE
+    target_link_options(verso::blas INTERFACE
       "LINKER:--push-state,--no-as-needed,${verso_openblas}/libblas.so.3,${verso_openblas}/liblapack.so.3,${verso_openblas}/libopenblas.so.0,--pop-state"
       "LINKER:-rpath,${verso_openblas}")
   else()
@@ -147,12 +147,11 @@ if(VERSO_TORCH_ROOT MATCHES "^/usr(/local)?$")
   endif()
 endif()
 
-add_library(verso_torch INTERFACE)
-add_library(verso::torch ALIAS verso_torch)
-target_include_directories(verso_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-target_link_libraries(verso_torch INTERFACE verso_blas ${TORCH_LIBRARIES})
+add_library(verso::torch INTERFACE IMPORTED GLOBAL)
+target_include_directories(verso::torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_link_libraries(verso::torch INTERFACE verso::blas ${TORCH_LIBRARIES})
 if(VERSO_OPENMP)
-  target_link_libraries(verso_torch INTERFACE OpenMP::OpenMP_CXX)
+  target_link_libraries(verso::torch INTERFACE OpenMP::OpenMP_CXX)
 endif()
 
 message(STATUS "LibTorch ${VERSO_TORCH_VERSION} from ${VERSO_TORCH_ORIGIN} (${VERSO_TORCH_ROOT}); "

@@ -24,12 +24,11 @@ if(NOT EXISTS "${verso_spm_root}/lib/libsentencepiece_train.a")
   endif()
 endif()
 
-add_library(verso_sentencepiece INTERFACE)
-add_library(verso::sentencepiece ALIAS verso_sentencepiece)
-target_include_directories(verso_sentencepiece SYSTEM INTERFACE "${verso_spm_root}/include")
-target_link_libraries(verso_sentencepiece INTERFACE
+add_library(verso::sentencepiece INTERFACE IMPORTED GLOBAL)
+target_include_directories(verso::sentencepiece SYSTEM INTERFACE "${verso_spm_root}/include")
+target_link_libraries(verso::sentencepiece INTERFACE
   "${verso_spm_root}/lib/libsentencepiece_train.a"
   "${verso_spm_root}/lib/libsentencepiece.a"
   Threads::Threads)
-target_link_options(verso_sentencepiece INTERFACE "LINKER:--exclude-libs,ALL")
+target_link_options(verso::sentencepiece INTERFACE "LINKER:--exclude-libs,ALL")
 message(STATUS "SentencePiece 0.2.1 from ${verso_spm_root}")
