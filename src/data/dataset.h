@@ -34,9 +34,11 @@ class Dataset {
   [[nodiscard]] virtual std::int64_t line(std::int64_t pair) const = 0;
   [[nodiscard]] virtual std::int64_t corpus(std::int64_t pair) const = 0;
   [[nodiscard]] virtual const PairCounts& counts() const = 0;
-  /// Digest (hex) of text, vocabularies and the keys that decide which pairs are used: equal digests
-  /// mean equal data. Stored in `last` so that a changed corpus is noticed on resume.
+  /// Digest (hex) of text, vocabularies and the keys that decide which pairs are used: equal
+  /// digests mean equal data. Stored in `last` so that a changed corpus is noticed on resume.
   [[nodiscard]] virtual const std::string& digest() const = 0;
+  /// The pair's text encoded anew with subword regularisation (perhaps longer than data.max_len).
+  /// Throws DataError when the dataset was made with vocabulary.sampling = 0.
   [[nodiscard]] virtual EncodedLine sampled_source(std::int64_t pair, Random& random) const = 0;
   [[nodiscard]] virtual EncodedLine sampled_target(std::int64_t pair, Random& random) const = 0;
 };
@@ -48,10 +50,11 @@ struct VocabularyPair {
 [[nodiscard]] VocabularyPair train_vocabularies(const Config& config);
 
 /// Reads data.train, filters, encodes and writes the cache below `cache_folder` (keyed by content:
-/// a second call with the same text, vocabularies and keys maps the files that are there). The cache
-/// is written under a temporary name and renamed; a damaged one is made again with a warning.
+/// a second call with the same text, vocabularies and keys maps the files that are there). The
+/// cache is written under a temporary name and renamed; a damaged one is made again with a warning.
 /// Throws DataError when no pair can be used, with the counts by reason and the keys to change, and
-/// when a corpus is empty or its sides differ in length.
+/// when a corpus is empty or its sides differ in length. Files must be regular files: they are read
+/// more than once.
 [[nodiscard]] std::shared_ptr<const Dataset> build_dataset(const Config& config,
                                                            const VocabularyPair& vocabularies,
                                                            const std::string& cache_folder);
