@@ -15,8 +15,8 @@ void to_stderr(Level level);
 /// Appends to `path` as well (with time stamps). Throws DataError when it cannot be opened.
 void to_file(const std::string& path);
 
-/// A live line on a terminal asks the log to go quiet while it is redrawn: `before` is called before
-/// each message printed on stderr.
+/// A live line on a terminal asks the log to go quiet while it is redrawn: `before` is called
+/// before each message printed on stderr.
 void set_before_message(void (*before)());
 
 void debug(const std::string& message);

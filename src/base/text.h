@@ -21,8 +21,8 @@ template <class... Args>
 /// `value` with `digits` decimals, as printf's %.*f in the C locale.
 [[nodiscard]] std::string fixed(double value, int digits);
 
-/// Space, TAB, LF, VT, FF, CR. Nothing else separates tokens: U+00A0, U+3000, U+2028, U+0085 and NUL
-/// are content.
+/// Space, TAB, LF, VT, FF, CR. Nothing else separates tokens: U+00A0, U+3000, U+2028, U+0085 and
+/// NUL are content.
 [[nodiscard]] constexpr bool is_ascii_space(char c) noexcept {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }

@@ -94,8 +94,8 @@ inline constexpr EnumNames<Metric, 3> enum_names<Metric>{{
     {Metric::kPerplexity, "perplexity"},
 }};
 
-/// One parallel corpus: two line-parallel files, or one TSV (source TAB target). Files may be plain,
-/// gzip or zstd, told by content.
+/// One parallel corpus: two line-parallel files, or one TSV (source TAB target). Files may be
+/// plain, gzip or zstd, told by content.
 struct CorpusConfig {
   std::string source;
   std::string target;
@@ -159,7 +159,8 @@ struct VocabularyConfig {
     v(&VocabularyConfig::character_coverage, "character_coverage", range(0.9, 1.0),
       "bpe and unigram: share of characters that get pieces of their own");
     v(&VocabularyConfig::sampling, "sampling", range(0., 1.),
-      "subword regularisation: BPE dropout probability, or the smoothing alpha of unigram sampling; "
+      "subword regularisation: BPE dropout probability, or the smoothing alpha of unigram "
+      "sampling; "
       "0 = off");
   }
 };
@@ -205,7 +206,8 @@ struct DropoutConfig {
     v(&DropoutConfig::encoder, "encoder", range(0., 0.95), "on encoder states");
     v(&DropoutConfig::state, "state", range(0., 0.95),
       "on what recurrent products read; one mask a sentence");
-    v(&DropoutConfig::readout, "readout", range(0., 0.95), "on the readout before the output layer");
+    v(&DropoutConfig::readout, "readout", range(0., 0.95),
+      "on the readout before the output layer");
     v(&DropoutConfig::source_word, "source_word", range(0., 0.95),
       "probability that a source word's embedding is left out as a whole");
     v(&DropoutConfig::target_word, "target_word", range(0., 0.95),
@@ -274,7 +276,8 @@ struct TrainingConfig {
     v(&TrainingConfig::max_updates, "max_updates", range(0, 1000000000), "0 = no limit");
     v(&TrainingConfig::max_epochs, "max_epochs", range(0, 1000000), "0 = no limit");
     v(&TrainingConfig::optimizer, "optimizer", one_of(), "how gradients change parameters");
-    v(&TrainingConfig::learning_rate, "learning_rate", range(0., 1e38), "at the start, after warmup");
+    v(&TrainingConfig::learning_rate, "learning_rate", range(0., 1e38),
+      "at the start, after warmup");
     v(&TrainingConfig::beta1, "beta1", range(0., 0.999999),
       "Adam: decay of the mean of gradients; sgd: momentum is 0");
     v(&TrainingConfig::beta2, "beta2", range(0., 0.999999),
@@ -337,7 +340,8 @@ struct CheckpointConfig {
     v(&CheckpointConfig::every_minutes, "every_minutes", range(0., 100000.),
       "minutes between saves of last; 0 = by updates and at validations only");
     v(&CheckpointConfig::keep, "keep", range(0, 1000000),
-      "how many older checkpoints (update-N.safetensors, one a validation) stay beside last and best");
+      "how many older checkpoints (update-N.safetensors, one a validation) stay beside last and "
+      "best");
   }
 };
 
@@ -375,7 +379,8 @@ struct Config {
 /// Returns one message each, naming the keys; empty when `config` can be trained.
 [[nodiscard]] std::vector<std::string> find_contradictions(const Config& config);
 
-/// What is allowed but does nothing in this combination, one note each; for the log and config check.
+/// What is allowed but does nothing in this combination, one note each; for the log and config
+/// check.
 [[nodiscard]] std::vector<std::string> find_idle_keys(const Config& config);
 
 /// True when data.valid names a corpus.

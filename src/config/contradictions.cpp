@@ -24,16 +24,18 @@ void check_corpus(const CorpusConfig& corpus, const std::string& path,
                         " but source is missing; give both, or tsv"));
   }
   if (corpus.source == "-" || corpus.target == "-" || corpus.tsv == "-") {
-    found.push_back(cat(path, ": \"-\" (standard input) cannot be read more than once, which "
-                              "training needs; give a file"));
+    found.push_back(cat(path,
+                        ": \"-\" (standard input) cannot be read more than once, which "
+                        "training needs; give a file"));
   }
 }
 
 void check_data(const Config& config, std::vector<std::string>& found) {
   const std::vector<CorpusConfig>& train = config.data.train;
   if (train.empty()) {
-    found.emplace_back("data.train is empty; expected at least one corpus, as in "
-                       "{\"source\": \"train.de\", \"target\": \"train.en\"}");
+    found.emplace_back(
+        "data.train is empty; expected at least one corpus, as in "
+        "{\"source\": \"train.de\", \"target\": \"train.en\"}");
   }
   for (std::size_t i = 0; i < train.size(); ++i) {
     const std::string path = index_path("data.train", i);
@@ -49,8 +51,9 @@ void check_training(const Config& config, std::vector<std::string>& found) {
   const TrainingConfig& training = config.training;
   const bool validates = has_validation(config);
   if (training.schedule == Schedule::kInverseSqrt && training.warmup == 0) {
-    found.emplace_back("training.schedule is \"inverse_sqrt\" but training.warmup is 0; the rate "
-                       "falls with the square root of updates over warmup: set warmup, as in 4000");
+    found.emplace_back(
+        "training.schedule is \"inverse_sqrt\" but training.warmup is 0; the rate "
+        "falls with the square root of updates over warmup: set warmup, as in 4000");
   }
   if (training.schedule == Schedule::kPlateau &&
       training.min_learning_rate > training.learning_rate) {
@@ -60,10 +63,10 @@ void check_training(const Config& config, std::vector<std::string>& found) {
   }
   const bool stops_early = validates && config.validation.patience > 0;
   if (training.max_updates == 0 && training.max_epochs == 0 && !stops_early) {
-    found.push_back(cat("training would never end: training.max_updates and training.max_epochs are "
-                        "0 and ",
-                        validates ? "validation.patience is 0" : "there is no data.valid",
-                        "; set one of them"));
+    found.push_back(cat(
+        "training would never end: training.max_updates and training.max_epochs are "
+        "0 and ",
+        validates ? "validation.patience is 0" : "there is no data.valid", "; set one of them"));
   }
   if (config.validation.every_updates > 0 && !validates) {
     found.push_back(cat("validation.every_updates is ", config.validation.every_updates,
@@ -80,8 +83,9 @@ std::vector<std::string> find_contradictions(const Config& config) {
   if (config.output.empty()) found.emplace_back("output is empty; expected the folder of the run");
   check_data(config, found);
   if (config.model.tie == Tie::kAll && !config.vocabulary.joint) {
-    found.emplace_back("model.tie is \"all\" but vocabulary.joint is false; source and target "
-                       "embeddings can only be one with a joint vocabulary");
+    found.emplace_back(
+        "model.tie is \"all\" but vocabulary.joint is false; source and target "
+        "embeddings can only be one with a joint vocabulary");
   }
   check_training(config, found);
   return found;
@@ -98,12 +102,12 @@ std::vector<std::string> find_idle_keys(const Config& config) {
   const VocabularyKind kind = config.vocabulary.kind;
   const bool pieces = kind == VocabularyKind::kBpe || kind == VocabularyKind::kUnigram;
   if (!pieces && config.vocabulary.sampling > 0) {
-    notes.push_back(cat("vocabulary.sampling has no effect with vocabulary.kind ",
-                        value_text(kind)));
+    notes.push_back(
+        cat("vocabulary.sampling has no effect with vocabulary.kind ", value_text(kind)));
   }
   if (pieces && config.vocabulary.min_frequency > 1) {
-    notes.push_back(cat("vocabulary.min_frequency has no effect with vocabulary.kind ",
-                        value_text(kind)));
+    notes.push_back(
+        cat("vocabulary.min_frequency has no effect with vocabulary.kind ", value_text(kind)));
   }
   return notes;
 }

@@ -59,7 +59,9 @@ template <std::integral Low, std::integral High>
 
 /// A struct with rows.
 template <class T>
-concept Section = requires { T::visit_fields([](auto&&...) {}); };
+concept Section = requires {
+  T::visit_fields([](auto&&...) {});
+};
 
 template <class T>
 inline constexpr bool is_section_list = false;

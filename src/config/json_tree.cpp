@@ -98,18 +98,18 @@ class TreeBuilder : public json::json_sax_t {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
-  bool parse_error(std::size_t /*position*/, const std::string& token,
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
                    const json::exception& problem) override {
     std::string_view reason = problem.what();
-    // "[json.exception.name.id] parse error at line 1, column 2: syntax error ...": the place is ours
-    // to say, the rest is what the user wants to know.
+    // "[json.exception.name.id] parse error at line 1, column 2: syntax error ...": the place is
+    // ours to say, the rest is what the user wants to know.
     if (const auto id = reason.find("] "); id != reason.npos) reason.remove_prefix(id + 2);
     if (reason.starts_with("parse error at line ")) {
       if (const auto colon = reason.find(": "); colon != reason.npos) {
         reason.remove_prefix(colon + 2);
       }
     }
-    fail(explain(token, reason));
+    fail(explain(reason));
     return false;
   }
 
@@ -153,15 +153,16 @@ class TreeBuilder : public json::json_sax_t {
     throw ConfigError(cat(where_, ":", line(), ":", last - line_start + 1, ": ", reason));
   }
 
-  std::string explain(const std::string& token, std::string_view reason) const {
+  std::string explain(std::string_view reason) const {
     if (std::all_of(text_.begin(), text_.end(), is_ascii_space)) {
       return "it is empty; expected a JSON object, at least {}";
     }
-    if ((token == "}" || token == "]") && consumed_ > 0) {
+    const char last = consumed_ > 0 ? text_[consumed_ - 1] : '\0';
+    if (last == '}' || last == ']') {
       std::size_t before = consumed_ - 1;
       while (before > 0 && is_ascii_space(text_[before - 1])) --before;
       if (before > 0 && text_[before - 1] == ',') {
-        return cat("a comma before ", token, " is not allowed; remove it");
+        return cat("not valid JSON: a comma before ", last, " is not allowed; remove it");
       }
     }
     std::string clean = replace_invalid_utf8(reason);

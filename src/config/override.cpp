@@ -132,10 +132,20 @@ class Override {
       return;
     }
     const auto index = parse_index(parts.front());
-    if (!index || *index > list.size()) {
+    if (!index) {
       reader_.report(0, path,
-                     cat("found index ", quote_briefly(parts.front()), ", expected 0 to ",
-                         list.size(), " as in ", index_path(path, 0)));
+                     cat("found ", quote_briefly(parts.front()),
+                         ", expected an index: this is a "
+                         "list, ",
+                         index_path(path, 0), " is its first element"));
+      return;
+    }
+    if (*index > list.size()) {
+      reader_.report(0, path,
+                     cat("found index ", *index, ", expected at most ", list.size(),
+                         ", which adds "
+                         "an element to the ",
+                         list.size(), " that are there"));
       return;
     }
     if (*index == list.size()) list.emplace_back();

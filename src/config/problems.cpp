@@ -1,5 +1,7 @@
 #include "config/problems.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "config/config.h"
@@ -29,14 +31,16 @@ struct PathCollector {
   }
 };
 
-/// The path of a value that is called `name`, wherever it is, or "".
+/// The path of a value that is called `name` or nearly so, wherever it is, or "".
 std::string path_of_value(const std::string& name) {
   std::vector<std::string> paths;
   Config::visit_fields(PathCollector{"", paths});
-  for (const std::string& path : paths) {
-    if (path == name || path.ends_with("." + name)) return path;
-  }
-  return {};
+  std::vector<std::string> last_parts;
+  for (const std::string& path : paths) last_parts.push_back(path.substr(path.rfind('.') + 1));
+  const std::string meant = nearest_name(name, last_parts);
+  const auto found = std::find(last_parts.begin(), last_parts.end(), meant);
+  if (found == last_parts.end()) return {};
+  return paths[static_cast<std::size_t>(found - last_parts.begin())];
 }
 
 }  // namespace
@@ -44,13 +48,17 @@ std::string path_of_value(const std::string& name) {
 void Problems::add(const std::string& where, std::int64_t line, const std::string& message) {
   ++count_;
   if (messages_.size() == kMostMessages) return;
-  messages_.push_back(line > 0 ? cat(where, ":", line, ": ", message) : cat(where, ": ", message));
+  messages_.emplace_back(
+      line, line > 0 ? cat(where, ":", line, ": ", message) : cat(where, ": ", message));
 }
 
 void Problems::throw_if_any() const {
   if (empty()) return;
+  auto in_order = messages_;
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
-  for (const std::string& message : messages_) {
+  for (const auto& [line, message] : in_order) {
     if (!text.empty()) text += '\n';
     text += message;
   }

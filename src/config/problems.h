@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace verso {
@@ -13,17 +14,18 @@ class Problems {
   /// `line` 0: no line.
   void add(const std::string& where, std::int64_t line, const std::string& message);
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  /// Throws ConfigError with all problems, one a line, unless there are none. After the first hundred
-  /// only their number is given.
+  /// Throws ConfigError with all problems, one a line, in the order of their lines, unless there
+  /// are none. After the first hundred only their number is given.
   void throw_if_any() const;
 
  private:
-  std::vector<std::string> messages_;
+  std::vector<std::pair<std::int64_t, std::string>> messages_;  // with their lines
   std::size_t count_ = 0;
 };
 
 /// Completes a message about the unknown key `name` below `section` ("" is the top): the nearest
-/// known key, be it beside it (`siblings`) or of the same name elsewhere, or else what is known here.
+/// known key, be it beside it (`siblings`) or of the same name elsewhere, or else what is known
+/// here.
 [[nodiscard]] std::string unknown_key(const std::string& section, const std::string& name,
                                       const std::vector<std::string>& siblings);
 

@@ -30,10 +30,7 @@ std::string type_name(double /*member*/) { return "number"; }
 std::string type_name(bool /*member*/) { return "flag"; }
 std::string type_name(const std::string& /*member*/) { return "text"; }
 template <class E>
-  requires std::is_enum_v<E>
-std::string type_name(E /*member*/) {
-  return "choice";
-}
+requires std::is_enum_v<E> std::string type_name(E /*member*/) { return "choice"; }
 
 /// Range or choices as a table cell.
 template <class T, class Rule>
@@ -47,8 +44,14 @@ std::string range_cell(bool /*member*/, Flag rule) { return expected(rule); }
 template <class E>
 std::string range_cell(E /*member*/, OneOf /*rule*/) {
   std::string cell;
-  for (const std::string& name : choices<E>()) cell += cat(cell.empty() ? "" : ", ", "`", name, "`");
+  for (const std::string& name : choices<E>())
+    cell += cat(cell.empty() ? "" : ", ", "`", name, "`");
   return cell;
+}
+
+std::string sentence(std::string help) {
+  if (help.front() >= 'a' && help.front() <= 'z') help.front() += 'A' - 'a';
+  return help + ".";
 }
 
 /// Makes the page: sections in the order of their rows, those inside others after them.
@@ -58,7 +61,7 @@ class Page {
   void add_section(const std::string& path, const S& defaults, const std::string& help) {
     const auto [first, is_new] = printed_.emplace(std::type_index(typeid(S)), path);
     text_ += cat("\n## ", path.empty() ? "Top level" : "`" + path + "`", "\n\n");
-    if (!help.empty()) text_ += cat("As a whole: ", help, ".\n\n");
+    if (!help.empty()) text_ += cat(sentence(help), "\n\n");
     if (!is_new) {
       text_ += cat("The same keys as `", first->second, "`.\n");
       return;

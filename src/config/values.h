@@ -19,10 +19,8 @@ namespace verso {
 [[nodiscard]] std::string value_text(double value);
 [[nodiscard]] std::string value_text(const std::string& value);
 template <class E>
-  requires std::is_enum_v<E>
-[[nodiscard]] std::string value_text(E value) {
-  return json_quote(enum_name(value));
-}
+requires std::is_enum_v<E>
+[[nodiscard]] std::string value_text(E value) { return json_quote(enum_name(value)); }
 
 /// The texts of enum E, in the order of its table.
 template <class E>

@@ -8,8 +8,8 @@
 
 namespace verso {
 
-/// `config` as JSON with every key; parse_config() gives an equal configuration back. With comments:
-/// each key has its help above it, and empty lists show what an element would hold.
+/// `config` as JSON with every key; parse_config() gives an equal configuration back. With
+/// comments: each key has its help above it, and empty lists show what an element would hold.
 enum class Comments { kNone, kHelp };
 [[nodiscard]] std::string write_config(const Config& config, Comments comments = Comments::kNone);
 

@@ -1,0 +1,117 @@
+#include "cli/command_table.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cli/exit_codes.h"
+#include "cli/standard_streams.h"
+
+namespace verso {
+namespace {
+
+constexpr std::array kCommands{
+    Command{"config", "checks configurations; shows keys, defaults and schema", setup_config},
+};
+
+/// The innermost subcommand that the user named.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : innermost(*named.back());
+}
+
+/// "verso config check", as the user would type it.
+std::string spelled_out(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : cat(spelled_out(*parent), " ", app.get_name());
+}
+
+void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+}
+
+/// Message about the first argument that nothing takes.
+std::string unexpected_argument(const CLI::App& app, const std::string& argument) {
+  const CLI::App& command = innermost(app);
+  std::vector<std::string> names;
+  const char* what = "unexpected argument";
+  std::string bare = argument;
+  if (argument.starts_with("-")) {
+    what = "unknown option";
+    bare = argument.substr(0, argument.find('='));
+    add_option_names(command, names);
+    add_option_names(app, names);
+  } else if (const auto subcommands = command.get_subcommands({}); !subcommands.empty()) {
+    what = "unknown command";
+    for (const CLI::App* subcommand : subcommands) names.push_back(subcommand->get_name());
+  }
+  const std::string nearest = nearest_name(bare, names);
+  return cat(what, " \"", replace_invalid_utf8(argument), "\"",
+             nearest.empty() ? "" : cat("; did you mean ", nearest, "?"));
+}
+
+[[noreturn]] void throw_usage(const CLI::App& app, const std::string& message) {
+  throw UsageError(cat(message, "\nsee ", spelled_out(innermost(app)), " --help"));
+}
+
+/// Parses; true when help or the version was wanted and is printed.
+bool parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return false;
+  } catch (const CLI::CallForHelp&) {
+    write_out(app.help());
+    return true;
+  } catch (const CLI::CallForVersion&) {
+    write_out(cat("verso ", kVersion, "\n"));
+    return true;
+  } catch (const CLI::ParseError& problem) {
+    const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+    throw_usage(app, unknown.empty() ? problem.what() : unexpected_argument(app, unknown.front()));
+  }
+}
+
+}  // namespace
+
+std::span<const Command> command_table() { return kCommands; }
+
+int run_program(int argc, const char* const* argv) {
+  CLI::App app("Trains attention-based translation models, translates and aligns.", "verso");
+  app.set_version_flag("--version", kVersion, "print the version");
+  app.footer(exit_code_help());
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  bool quiet = false;
+  bool verbose = false;
+  app.add_flag("-q,--quiet", quiet, "only warnings and errors on standard error");
+  app.add_flag("-v,--verbose", verbose, "details on standard error");
+
+  std::vector<std::pair<CLI::App*, CommandRun>> commands(kCommands.size());
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    auto& [command, run] = commands[i];
+    command = app.add_subcommand(kCommands[i].name, kCommands[i].summary);
+    kCommands[i].setup(*command, run);
+  }
+  if (parse(app, argc, argv)) return flush_out();
+  if (quiet && verbose) throw_usage(app, "--quiet and --verbose exclude each other");
+  log::to_stderr(quiet ? log::Level::kWarning : verbose ? log::Level::kDebug : log::Level::kInfo);
+
+  for (const auto& [command, run] : commands) {
+    if (!command->parsed()) continue;
+    const int code = run();
+    flush_out();
+    return code;
+  }
+  throw_usage(app, "no command given");
+}
+
+}  // namespace verso
