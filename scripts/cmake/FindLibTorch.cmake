@@ -1,7 +1,8 @@
 # Finds one LibTorch and wraps it as the target verso::torch. The first of these that has one:
 #   1. Torch_DIR or CMAKE_PREFIX_PATH (an unpacked archive, or a Python torch package's root)
-#   2. the torch package that python3 sees (an active virtual environment comes first on PATH)
-#   3. the system's libtorch-dev
+#   2. what an earlier configure of this build folder found
+#   3. the torch package that python3 sees (an active virtual environment comes first on PATH)
+#   4. the system's libtorch-dev
 #
 # Sets VERSO_TORCH_ROOT, VERSO_TORCH_ORIGIN, VERSO_TORCH_VERSION and VERSO_TORCH_BLAS.
 # Targets: verso::torch (LibTorch, OpenMP, BLAS; a system include) and verso::blas (part of it).
@@ -56,6 +57,10 @@ macro(verso_torch_search)
       set(VERSO_TORCH_ORIGIN "CMAKE_PREFIX_PATH")
     endif()
   endforeach()
+  if(NOT verso_torch_dir AND EXISTS "$CACHE{VERSO_TORCH_DIR_FOUND}/TorchConfig.cmake")
+    set(verso_torch_dir "$CACHE{VERSO_TORCH_DIR_FOUND}")
+    set(VERSO_TORCH_ORIGIN "$CACHE{VERSO_TORCH_ORIGIN_FOUND}")
+  endif()
   if(NOT verso_torch_dir)
     execute_process(
       COMMAND python3 -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
@@ -84,18 +89,54 @@ unset(TORCH_LIBRARY CACHE)
 unset(c10_LIBRARY CACHE)
 set(Torch_DIR "${verso_torch_dir}" CACHE PATH "folder of TorchConfig.cmake" FORCE)
 set(VERSO_TORCH_DIR_FOUND "${verso_torch_dir}" CACHE INTERNAL "Torch_DIR as found, not as given")
-set(kineto_LIBRARY c10 CACHE STRING "not used; only keeps TorchConfig.cmake from warning")
-set(verso_prefix_path "${CMAKE_PREFIX_PATH}")
-list(PREPEND CMAKE_PREFIX_PATH "${VERSO_TORCH_ROOT}")
-find_package(Torch CONFIG REQUIRED QUIET)
-set(CMAKE_PREFIX_PATH "${verso_prefix_path}")
+set(VERSO_TORCH_ORIGIN_FOUND "${VERSO_TORCH_ORIGIN}" CACHE INTERNAL "where that came from")
 
-foreach(library "${TORCH_LIBRARY}" "${c10_LIBRARY}")
-  get_filename_component(real "${library}" REALPATH)
+# TorchConfig.cmake of a CUDA build refuses to go on without a CUDA toolkit, of which only nvcc and
+# headers that nothing here includes would be missing. Then the libraries are named one by one.
+file(GLOB verso_torch_cuda "${VERSO_TORCH_ROOT}/lib/libtorch_cuda.so"
+  "${VERSO_TORCH_ROOT}/lib/libc10_cuda.so")
+set(verso_torch_plain OFF)
+if(verso_torch_cuda)
+  find_package(CUDAToolkit QUIET)
+  if(NOT CUDAToolkit_FOUND)
+    set(verso_torch_plain ON)
+  endif()
+endif()
+option(VERSO_TORCH_PLAIN "name LibTorch's libraries without asking TorchConfig.cmake"
+  ${verso_torch_plain})
+
+if(VERSO_TORCH_PLAIN)
+  set(TORCH_INCLUDE_DIRS "${VERSO_TORCH_ROOT}/include"
+    "${VERSO_TORCH_ROOT}/include/torch/csrc/api/include")
+  set(TORCH_LIBRARY "${VERSO_TORCH_ROOT}/lib/libtorch.so")
+  set(c10_LIBRARY "${VERSO_TORCH_ROOT}/lib/libc10.so")
+  set(verso_torch_libraries "${TORCH_LIBRARY}" "${VERSO_TORCH_ROOT}/lib/libtorch_cpu.so"
+    "${c10_LIBRARY}" ${verso_torch_cuda})
+  # --no-as-needed: libtorch_cuda registers itself when it is loaded, nobody calls it by name.
+  list(JOIN verso_torch_libraries "," verso_torch_joined)
+  set(TORCH_LIBRARIES "-Wl,--push-state,--no-as-needed,${verso_torch_joined},--pop-state"
+    "-Wl,-rpath,${VERSO_TORCH_ROOT}/lib")
+  set(TORCH_CXX_FLAGS "")
+  foreach(library IN LISTS verso_torch_libraries)
+    if(NOT EXISTS "${library}")
+      message(FATAL_ERROR "LibTorch in ${VERSO_TORCH_ROOT} lacks ${library}. "
+        "Configure with -DVERSO_TORCH_PLAIN=OFF.")
+    endif()
+  endforeach()
+else()
+  set(kineto_LIBRARY c10 CACHE STRING "not used; only keeps TorchConfig.cmake from warning")
+  set(verso_prefix_path "${CMAKE_PREFIX_PATH}")
+  list(PREPEND CMAKE_PREFIX_PATH "${VERSO_TORCH_ROOT}")
+  find_package(Torch CONFIG REQUIRED QUIET)
+  set(CMAKE_PREFIX_PATH "${verso_prefix_path}")
+endif()
+
+foreach(part "${TORCH_LIBRARY}" "${c10_LIBRARY}" ${TORCH_INCLUDE_DIRS})
+  get_filename_component(real "${part}" REALPATH)
   string(FIND "${real}" "${VERSO_TORCH_ROOT}/" at)
   if(NOT at EQUAL 0)
     message(FATAL_ERROR "The LibTorch in ${VERSO_TORCH_ROOT} (from ${VERSO_TORCH_ORIGIN}) was about "
-      "to be linked with ${library}, which belongs to another one.\n"
+      "to be used with ${part}, which belongs to another one.\n"
       "Remove the build folder and configure with -DCMAKE_PREFIX_PATH=${VERSO_TORCH_ROOT} alone.")
   endif()
 endforeach()
