@@ -62,6 +62,16 @@ class Log {
     if (file_) file_->log(severity, cat(label, message));
   }
 
+  void to_file_only(const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    if (file_) file_->log(spdlog::level::info, message);
+  }
+
+  bool shows_info() {
+    const std::lock_guard lock(mutex_);
+    return stderr_ && stderr_->should_log(spdlog::level::info);
+  }
+
   bool first_time(const std::string& key) {
     const std::lock_guard lock(mutex_);
     return seen_.insert(key).second;
@@ -100,6 +110,8 @@ void debug(const std::string& message) { the_log().write(Level::kDebug, "", mess
 void info(const std::string& message) { the_log().write(Level::kInfo, "", message); }
 void warning(const std::string& message) { the_log().write(Level::kWarning, "warning: ", message); }
 void error(const std::string& message) { the_log().write(Level::kError, "error: ", message); }
+void to_file_only(const std::string& message) { the_log().to_file_only(message); }
+bool shows_info() { return the_log().shows_info(); }
 void warning_once(const std::string& key, const std::string& message) {
   if (the_log().first_time(key)) warning(message);
 }

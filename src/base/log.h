@@ -24,6 +24,12 @@ void info(const std::string& message);
 void warning(const std::string& message);
 void error(const std::string& message);
 
+/// To the file, as info, but never on stderr: what a live line shows on a terminal already.
+void to_file_only(const std::string& message);
+
+/// True when info messages are shown on stderr.
+[[nodiscard]] bool shows_info();
+
 /// As warning, but only the first time this `key` is seen in the process.
 void warning_once(const std::string& key, const std::string& message);
 

@@ -81,7 +81,7 @@ torch::Device choose_device(Device device) {
 void seed_generators(std::uint64_t seed) { torch::manual_seed(seed); }
 
 Tensor generator_state(const torch::Device& device) {
-  const at::Generator& generator = at::globalContext().defaultGenerator(device);
+  at::Generator generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard<std::mutex> lock(generator.mutex());
   return generator.get_state();
 }

@@ -1,0 +1,107 @@
+#include "cli/console_reporter.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace verso {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRedraw{200};
+constexpr const char* kEraseLine = "\r\033[K";
+
+bool line_shown = false;
+
+void erase_line() {
+  if (!line_shown) return;
+  std::fputs(kEraseLine, stderr);
+  std::fflush(stderr);
+  line_shown = false;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  if (whole < 60) return cat(whole, " s");
+  const auto two = [](long long n) { return cat(n < 10 ? "0" : "", n); };
+  if (whole < 3600) return cat(whole / 60, ":", two(whole % 60));
+  return cat(whole / 3600, ":", two(whole / 60 % 60), ":", two(whole % 60));
+}
+
+std::string progress_line(const Progress& p) {
+  std::string line =
+      cat("update ", p.update, "  epoch ", fixed(p.epoch, 2), "  loss ", fixed(p.loss, 3),
+          "  perplexity ", fixed(p.perplexity, 2), "  ", fixed(p.tokens_per_second, 0),
+          " tokens/s  rate ", p.learning_rate, "  gradient ", fixed(p.gradient_norm, 2),
+          "  elapsed ", duration(p.elapsed));
+  if (p.left) line += cat("  left ", duration(*p.left));
+  if (p.left_to_validation) line += cat("  validation in ", duration(*p.left_to_validation));
+  if (p.skipped > 0) line += cat("  left out ", p.skipped);
+  return line;
+}
+
+std::vector<std::string> validation_lines(const Validation& v) {
+  std::vector<std::string> lines = {
+      cat("validation at update ", v.update, " (epoch ", fixed(v.epoch, 2), ", ",
+          duration(v.seconds), "): teacher-forced loss ", fixed(v.loss, 4), ", perplexity ",
+          fixed(v.perplexity, 3), "; decoded BLEU ", fixed(v.bleu, 2), " (", v.bleu_signature,
+          "), chrF ", fixed(v.chrf, 2), " (", v.chrf_signature, ")")};
+  std::string verdict = cat(
+      v.gained ? "  best so far in " : "  no gain in ", enum_name(v.metric), ": best ",
+      fixed(v.best, 3), " at update ", v.best_update);
+  if (v.patience > 0) verdict += cat("; patience ", v.without_gain, " of ", v.patience, " used");
+  lines.push_back(verdict);
+  for (const SampleTranslation& sample : v.samples) {
+    lines.push_back("  source:     " + sample.source);
+    lines.push_back("  reference:  " + sample.reference);
+    lines.push_back("  translation: " + sample.hypothesis);
+  }
+  return lines;
+}
+
+ConsoleReporter::ConsoleReporter() : terminal_(isatty(STDERR_FILENO) != 0) {
+  if (terminal_) log::set_before_message(erase_line);
+}
+
+ConsoleReporter::~ConsoleReporter() {
+  erase_line();
+  if (terminal_) log::set_before_message(nullptr);
+}
+
+void ConsoleReporter::progress(const Progress& progress) {
+  if (terminal_) {
+    log::to_file_only(progress_line(progress));
+  } else {
+    log::info(progress_line(progress));
+  }
+}
+
+void ConsoleReporter::tick(const Progress& progress) {
+  if (!terminal_ || !log::shows_info()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - drawn_ < kRedraw) return;
+  drawn_ = now;
+  const std::string line = progress_line(progress).substr(0, terminal_width() - 1);
+  std::fputs(kEraseLine, stderr);
+  std::fputs(line.c_str(), stderr);
+  std::fflush(stderr);
+  line_shown = true;
+}
+
+void ConsoleReporter::validation(const Validation& validation) {
+  for (const std::string& line : validation_lines(validation)) log::info(line);
+}
+
+}  // namespace verso

@@ -1,0 +1,161 @@
+#include "train/resume.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "config/write.h"
+#include "train/schedule.h"
+
+namespace verso {
+
+namespace {
+
+constexpr Metric kMetrics[] = {Metric::kBleu, Metric::kChrf, Metric::kPerplexity};
+
+double value_of(const Validation& validation, Metric metric) {
+  switch (metric) {
+    case Metric::kBleu:
+      return validation.bleu;
+    case Metric::kChrf:
+      return validation.chrf;
+    case Metric::kPerplexity:
+      return validation.perplexity;
+  }
+  return 0;
+}
+
+/// Keys whose value may change between the processes of one run.
+bool may_change(const std::string& path, bool reset) {
+  for (const char* free :
+       {"output", "seed", "device", "threads", "kernels", "data.cache", "data.valid.", "validation.",
+        "checkpoint.", "training.max_updates", "training.max_epochs", "training.max_nonfinite",
+        "training.log_every"}) {
+    if (path.starts_with(free)) return true;
+  }
+  return reset && (path.starts_with("training.") || path.starts_with("model.dropout."));
+}
+
+}  // namespace
+
+std::vector<Metric> BestScores::add(const Validation& validation) {
+  std::vector<Metric> gained;
+  info_.update = validation.update;
+  info_.epoch = validation.epoch;
+  for (const Metric metric : kMetrics) {
+    const double value = value_of(validation, metric);
+    info_.scores[std::string(enum_name(metric))] = value;
+    if (!std::isfinite(value)) continue;
+    Best& best = best_[metric];
+    const bool better = metric == Metric::kPerplexity ? value < best.value : value > best.value;
+    if (best.update >= 0 && !better) continue;
+    best = {value, validation.update};
+    gained.push_back(metric);
+  }
+  const bool main = !gained.empty() && best_[deciding_].update == validation.update;
+  without_gain_ = main ? 0 : without_gain_ + 1;
+  return gained;
+}
+
+double BestScores::value() const {
+  const auto found = best_.find(deciding_);
+  return found == best_.end() ? 0 : found->second.value;
+}
+
+int64_t BestScores::update() const {
+  const auto found = best_.find(deciding_);
+  return found == best_.end() ? -1 : found->second.update;
+}
+
+std::map<std::string, std::string> BestScores::state() const {
+  std::map<std::string, std::string> values = {{"best.without_gain", cat(without_gain_)},
+                                               {"best.validated", cat(info_.update)},
+                                               {"best.validated_epoch", exact(info_.epoch)}};
+  for (const Metric metric : kMetrics) {
+    const std::string name(enum_name(metric));
+    const auto best = best_.find(metric);
+    values["best." + name] = exact(best == best_.end() ? 0 : best->second.value);
+    values["best." + name + ".update"] = cat(best == best_.end() ? -1 : best->second.update);
+    const auto score = info_.scores.find(name);
+    if (score != info_.scores.end()) values["score." + name] = exact(score->second);
+  }
+  return values;
+}
+
+void BestScores::set_state(const std::map<std::string, std::string>& values) {
+  without_gain_ = whole_number(values, "best.without_gain");
+  info_.update = whole_number(values, "best.validated");
+  info_.epoch = real_number(values, "best.validated_epoch");
+  best_.clear();
+  info_.scores.clear();
+  for (const Metric metric : kMetrics) {
+    const std::string name(enum_name(metric));
+    const int64_t update = whole_number(values, "best." + name + ".update");
+    if (update >= 0) best_[metric] = {real_number(values, "best." + name), update};
+    if (values.count("score." + name) != 0) {
+      info_.scores[name] = real_number(values, "score." + name);
+    }
+  }
+}
+
+Config resumed_config(Config asked, const Checkpoint& last, bool reset) {
+  if (!last.resumable) {
+    throw CheckpointError(cat(last.path, ": holds a model but no training state to resume"));
+  }
+  std::string changed;
+  for (const ConfigDifference& difference : differences(last.model.config, asked)) {
+    if (may_change(difference.path, reset)) continue;
+    changed += cat("\n  ", difference.path, ": the run has ", difference.first, ", asked is ",
+                   difference.second);
+  }
+  if (!changed.empty()) {
+    throw ConfigError(cat(last.path, ": the configuration differs from the run's in keys that "
+                                     "cannot change on resume:", changed,
+                          "\ntake the run's own config.json, or start another run"));
+  }
+  asked.seed = last.model.config.seed;
+  return asked;
+}
+
+void check_same_data(const Checkpoint& last, const Dataset& dataset) {
+  const auto found = last.state.values.find("data.digest");
+  if (found != last.state.values.end() && found->second == dataset.digest()) return;
+  throw DataError(cat("the training data is not what this run began with (digest ",
+                      dataset.digest(), ", expected ",
+                      found == last.state.values.end() ? "none" : found->second,
+                      "); put the old files back, or start another run"));
+}
+
+void log_counts(const PairCounts& counts) {
+  std::string line = cat("training data: ", counts.used, " of ", counts.read, " pairs");
+  const auto add = [&](int64_t count, const char* reason) {
+    if (count > 0) line += cat("; ", count, " left out: ", reason);
+  };
+  add(counts.empty, "a side is empty");
+  add(counts.too_long, "longer than data.max_len");
+  add(counts.ratio, "length ratio over data.max_ratio");
+  add(counts.invalid_utf8, "not valid UTF-8");
+  log::info(line);
+}
+
+std::string exact(double value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%a", value);
+  return text;
+}
+
+double real_number(const std::map<std::string, std::string>& values, const std::string& key) {
+  const auto found = values.find(key);
+  if (found != values.end() && !found->second.empty()) {
+    char* end = nullptr;
+    const double value = std::strtod(found->second.c_str(), &end);
+    if (*end == '\0') return value;
+  }
+  throw CheckpointError(cat("training state \"", key, "\" is ",
+                            found == values.end() ? "missing" : "not a number"));
+}
+
+}  // namespace verso

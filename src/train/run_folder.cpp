@@ -1,0 +1,174 @@
+#include "train/run_folder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+
+namespace verso {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kUpdatePrefix = "update-";
+constexpr const char* kCheckpointSuffix = ".safetensors";
+
+bool is_checkpoint_name(const std::string& name) {
+  return name.size() > std::strlen(kCheckpointSuffix) && name.ends_with(kCheckpointSuffix) &&
+         (name == kLastFile || name == kBestFile || name.starts_with("best-") ||
+          name.starts_with(kUpdatePrefix));
+}
+
+/// The files a run makes in its folder: what --overwrite removes and what tells that a run is there.
+bool is_ours(const std::string& name) {
+  return is_checkpoint_name(name) || name == "config.json" || name == "train.log" ||
+         name == "metrics.jsonl" || name == "valid" || name == "cache";
+}
+
+std::vector<fs::path> own_files(const std::string& path) {
+  std::vector<fs::path> files;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(path, none)) {
+    if (is_ours(entry.path().filename().string())) files.push_back(entry.path());
+  }
+  return files;
+}
+
+/// JSON has no infinity: such numbers become null.
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+
+ordered_json number(const std::optional<double>& value) {
+  return value ? number(*value) : ordered_json(nullptr);
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, RunMode mode) : path_(std::move(path)) {
+  std::error_code error;
+  if (mode == RunMode::kResume && !fs::exists(path_)) {
+    throw CheckpointError(cat(path_, ": no such run folder to resume; leave --resume away to start"));
+  }
+  // A refusal leaves the folder as it was, so it comes before the lock's file.
+  auto present = own_files(path_);
+  if (mode == RunMode::kFresh && !present.empty()) {
+    throw DataError(cat(path_, ": holds a run already (", present.front().filename().string(),
+                        "); go on with it by --resume, replace it by --overwrite, or choose "
+                        "another \"output\""));
+  }
+  fs::create_directories(path_, error);
+  if (error || !fs::is_directory(path_)) {
+    throw DataError(cat(path_, ": cannot make the run folder: ",
+                        error ? error.message() : "a file of that name is in the way",
+                        "; choose another \"output\""));
+  }
+  lock_ = std::make_unique<FileLock>(file(".lock"));
+  present = own_files(path_);
+  if (mode == RunMode::kResume && !fs::exists(last())) {
+    throw CheckpointError(cat(last(), ": not found, so there is nothing to resume; start again with "
+                                      "--overwrite"));
+  }
+  if (mode == RunMode::kOverwrite) {
+    for (const auto& own : present) fs::remove_all(own, error);
+  }
+  fs::create_directories(file("valid"), error);
+  if (error) throw DataError(cat(file("valid"), ": cannot be made: ", error.message()));
+}
+
+std::string RunFolder::last() const { return file(kLastFile); }
+std::string RunFolder::best() const { return file(kBestFile); }
+
+std::string RunFolder::best(Metric metric) const {
+  return file(cat("best-", enum_name(metric), kCheckpointSuffix));
+}
+
+std::string RunFolder::at_update(int64_t update) const {
+  return file(cat(kUpdatePrefix, update, kCheckpointSuffix));
+}
+
+void RunFolder::keep_newest(int64_t keep) const {
+  std::vector<std::pair<int64_t, fs::path>> kept;
+  for (const auto& path : own_files(path_)) {
+    const std::string name = path.filename().string();
+    if (!name.starts_with(kUpdatePrefix)) continue;
+    kept.emplace_back(std::atoll(name.c_str() + std::strlen(kUpdatePrefix)), path);
+  }
+  std::sort(kept.rbegin(), kept.rend());
+  std::error_code none;
+  for (std::size_t i = static_cast<std::size_t>(keep); i < kept.size(); ++i) {
+    fs::remove(kept[i].second, none);
+  }
+}
+
+MetricsLog::MetricsLog(std::string path, bool resume, int64_t update) : path_(std::move(path)) {
+  if (!resume || !fs::exists(path_)) return;
+  std::ifstream in(path_);
+  std::string line, kept;
+  while (std::getline(in, line)) {
+    const auto record = ordered_json::parse(line, nullptr, false);
+    if (!record.is_object() || record.value("update", int64_t{0}) > update) continue;
+    if (record.value("kind", "") == "end") continue;
+    kept += line + "\n";
+  }
+  write_file_atomically(path_, kept);
+}
+
+void MetricsLog::append(const std::string& line) {
+  std::ofstream out(path_, std::ios::app);
+  out << line << "\n" << std::flush;
+  if (!out) throw DataError(cat(path_, ": cannot be written: ", std::strerror(errno)));
+}
+
+void MetricsLog::write(const Progress& p) {
+  const ordered_json record = {{"kind", "train"},
+                               {"update", p.update},
+                               {"epoch", number(p.epoch)},
+                               {"loss", number(p.loss)},
+                               {"perplexity", number(p.perplexity)},
+                               {"tokens_per_second", number(p.tokens_per_second)},
+                               {"learning_rate", number(p.learning_rate)},
+                               {"gradient_norm", number(p.gradient_norm)},
+                               {"padding", number(p.padding)},
+                               {"skipped", p.skipped},
+                               {"elapsed", number(p.elapsed)},
+                               {"left", number(p.left)},
+                               {"left_to_validation", number(p.left_to_validation)}};
+  append(record.dump());
+}
+
+void MetricsLog::write(const Validation& v) {
+  const ordered_json record = {{"kind", "validation"},
+                               {"update", v.update},
+                               {"epoch", number(v.epoch)},
+                               {"loss", number(v.loss)},
+                               {"perplexity", number(v.perplexity)},
+                               {"bleu", number(v.bleu)},
+                               {"chrf", number(v.chrf)},
+                               {"bleu_signature", v.bleu_signature},
+                               {"chrf_signature", v.chrf_signature},
+                               {"metric", enum_name(v.metric)},
+                               {"best", number(v.best)},
+                               {"best_update", v.best_update},
+                               {"without_gain", v.without_gain},
+                               {"patience", v.patience},
+                               {"learning_rate", number(v.learning_rate)},
+                               {"seconds", number(v.seconds)},
+                               {"elapsed", number(v.elapsed)}};
+  append(record.dump());
+}
+
+void MetricsLog::write_end(int64_t update, const std::string& reason) {
+  append(ordered_json{{"kind", "end"}, {"update", update}, {"reason", reason}}.dump());
+}
+
+}  // namespace verso

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/files.h"
+#include "train/reporter.h"
+
+namespace verso {
+
+enum class RunMode { kFresh, kResume, kOverwrite };
+
+/// The folder of a run: config.json, train.log, metrics.jsonl, valid/ (validation translations),
+/// cache/, last, best and update-N checkpoints. Locked for one process at a time.
+class RunFolder {
+ public:
+  /// kFresh: throws DataError when `path` holds a run already, naming --resume and --overwrite.
+  /// kResume: throws CheckpointError when there is no `last` checkpoint.
+  /// kOverwrite: removes a run's own files, and nothing else.
+  /// Throws DataError when the folder cannot be made or is in use by another process.
+  RunFolder(std::string path, RunMode mode);
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] std::string last() const;
+  [[nodiscard]] std::string best() const;
+  /// Best by another metric than the deciding one.
+  [[nodiscard]] std::string best(Metric metric) const;
+  /// Checkpoint of one validation, under checkpoint.keep.
+  [[nodiscard]] std::string at_update(int64_t update) const;
+  /// Removes all but the `keep` newest update-N checkpoints.
+  void keep_newest(int64_t keep) const;
+
+ private:
+  std::string path_;
+  std::unique_ptr<FileLock> lock_;
+};
+
+/// metrics.jsonl: one JSON object a line for each progress line ("kind": "train"), validation
+/// ("validation") and the end of a run ("end"); training and validation share the key "update".
+class MetricsLog {
+ public:
+  /// Appends to `path`. On resume lines after `update` (made by a process that died before it saved)
+  /// are removed first.
+  MetricsLog(std::string path, bool resume, int64_t update);
+  void write(const Progress& progress);
+  void write(const Validation& validation);
+  void write_end(int64_t update, const std::string& reason);
+
+ private:
+  void append(const std::string& line);
+  std::string path_;
+};
+
+}  // namespace verso
