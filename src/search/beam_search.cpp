@@ -1,0 +1,246 @@
+#include "search/beam_search.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/vocabulary.h"
+#include "search/ensemble.h"
+#include "search/sentence_search.h"
+
+namespace verso {
+
+namespace {
+
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+
+void require(bool holds, const char* name, double value, const char* expected) {
+  if (!holds) throw UsageError(cat(name, " is ", value, ", expected ", expected));
+}
+
+/// The tensors of a batch of sentences and the order of work; what a sentence does with its
+/// candidates is SentenceSearch's.
+class BatchSearch {
+ public:
+  BatchSearch(const std::vector<Seq2Seq>& models, const std::vector<SearchInput>& inputs,
+              const SearchOptions& options)
+      : models_(models), options_(options), device_(models[0]->device()) {
+    std::vector<std::span<const std::int32_t>> sources;
+    for (const SearchInput& input : inputs) {
+      sources.push_back(input.source);
+      sentences_.emplace_back(input, options);
+      rows_.push_back(rows_.size());
+    }
+    for (Seq2Seq& model : models_) {
+      TORCH_INTERNAL_ASSERT(!model->is_training(), "search needs evaluation mode");
+      memories_.push_back(
+          model->encode(make_source_batch(sources, model->spec().model.attend_end, device_)));
+      states_.push_back(memories_.back().start.unsqueeze(1));
+    }
+  }
+
+  std::vector<std::vector<Hypothesis>> run() {
+    while (!rows_.empty()) step();
+    std::vector<std::vector<Hypothesis>> found;
+    for (SentenceSearch& sentence : sentences_) found.push_back(sentence.take());
+    return found;
+  }
+
+ private:
+  [[nodiscard]] int64_t rows() const { return static_cast<int64_t>(rows_.size()); }
+  [[nodiscard]] SentenceSearch& sentence(int64_t row) {
+    return sentences_[rows_[static_cast<std::size_t>(row)]];
+  }
+
+  void step();
+  [[nodiscard]] Tensor previous_words();
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose(const Tensor& log_probs);
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose_here(const Tensor& log_probs);
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose_on_device(const Tensor& log_probs);
+  void follow();
+
+  std::vector<Seq2Seq> models_;
+  const SearchOptions& options_;
+  torch::Device device_;
+  std::vector<SentenceSearch> sentences_;
+  std::vector<std::size_t> rows_;  // sentence of each batch row; some may be over
+  int64_t width_ = 1;              // beam dimension of states_
+  std::vector<Memory> memories_;   // one a model
+  std::vector<Tensor> states_;     // one a model, [rows, width, hidden]
+};
+
+void BatchSearch::step() {
+  const Tensor previous = previous_words();
+  std::vector<Tensor> logits, alphas;
+  for (std::size_t m = 0; m < models_.size(); ++m) {
+    const DecoderStep out = models_[m]->step(memories_[m], states_[m], previous);
+    states_[m] = out.state;
+    alphas.push_back(out.alpha);
+    logits.push_back(models_[m]->logits(out.readout.flatten(0, 1)));
+  }
+  const std::vector<std::vector<Candidate>> chosen = choose(ensemble_log_probs(logits));
+  const Tensor alpha = ensemble_mean(alphas).to(torch::kCPU, torch::kFloat).contiguous();
+  const int64_t source_len = alpha.size(2);
+  const float* weights = alpha.data_ptr<float>();
+  for (int64_t row = 0; row < rows(); ++row) {
+    if (sentence(row).width() == 0) continue;
+    sentence(row).advance(chosen[static_cast<std::size_t>(row)],
+                          weights + row * width_ * source_len, source_len);
+  }
+  follow();
+}
+
+Tensor BatchSearch::previous_words() {
+  Tensor words = torch::full({rows(), width_}, int64_t{kBeginId}, torch::kInt64);
+  auto* word = words.data_ptr<int64_t>();
+  for (int64_t row = 0; row < rows(); ++row, word += width_) {
+    for (int64_t slot = 0; slot < sentence(row).width(); ++slot) {
+      word[slot] = sentence(row).previous(slot);
+    }
+  }
+  return words.to(device_);
+}
+
+std::vector<std::vector<Candidate>> BatchSearch::choose(const Tensor& log_probs) {
+  bool whole_rows = device_.is_cpu() || options_.sample;
+  for (int64_t row = 0; row < rows(); ++row) {
+    whole_rows = whole_rows || (sentence(row).width() > 0 && sentence(row).forced());
+  }
+  return whole_rows ? choose_here(log_probs.to(torch::kCPU, torch::kFloat).contiguous())
+                    : choose_on_device(log_probs);
+}
+
+std::vector<std::vector<Candidate>> BatchSearch::choose_here(const Tensor& log_probs) {
+  const int64_t vocab = log_probs.size(1);
+  float* values = log_probs.data_ptr<float>();
+  std::vector<std::vector<Candidate>> chosen(rows_.size());
+  at::parallel_for(0, rows(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      SentenceSearch& search = sentence(row);
+      if (search.width() == 0) continue;
+      float* first = values + row * width_ * vocab;
+      for (int64_t slot = 0; slot < search.width() && !search.forced(); ++slot) {
+        float* log_prob = first + slot * vocab;
+        log_prob[kPadId] = log_prob[kBeginId] = kImpossible;
+        if (options_.no_repeat_ngram == 0) continue;
+        for (const std::int32_t word : search.forbidden(slot)) log_prob[word] = kImpossible;
+      }
+      chosen[static_cast<std::size_t>(row)] = search.choose(first, vocab);
+    }
+  });
+  return chosen;
+}
+
+std::vector<std::vector<Candidate>> BatchSearch::choose_on_device(const Tensor& log_probs) {
+  log_probs.select(1, kPadId).fill_(kImpossible);
+  log_probs.select(1, kBeginId).fill_(kImpossible);
+  std::vector<int64_t> places;
+  for (int64_t row = 0; options_.no_repeat_ngram > 0 && row < rows(); ++row) {
+    for (int64_t slot = 0; slot < sentence(row).width(); ++slot) {
+      for (const std::int32_t word : sentence(row).forbidden(slot)) {
+        places.push_back((row * width_ + slot) * log_probs.size(1) + word);
+      }
+    }
+  }
+  if (!places.empty()) {
+    log_probs.view({-1}).index_fill_(0, torch::tensor(places, torch::kInt64).to(device_),
+                                     kImpossible);
+  }
+  const int64_t count = std::min(options_.beam, log_probs.size(1));
+  const auto [top, ids] = log_probs.topk(count, 1);
+  const Tensor values_here = top.to(torch::kCPU, torch::kFloat).contiguous();
+  const Tensor ids_here = ids.to(torch::kCPU).contiguous();
+  const float* value = values_here.data_ptr<float>();
+  const int64_t* id = ids_here.data_ptr<int64_t>();
+  std::vector<std::vector<Candidate>> chosen;
+  for (int64_t row = 0; row < rows(); ++row) {
+    SentenceSearch& search = sentence(row);
+    BestCandidates best(search.places());
+    for (int64_t slot = 0; slot < search.width(); ++slot) {
+      const int64_t first = (row * width_ + slot) * count;
+      for (int64_t i = first; i < first + count && std::isfinite(value[i]); ++i) {
+        best.show({search.sum(slot) + static_cast<double>(value[i]), slot,
+                   static_cast<std::int32_t>(id[i]), value[i]});
+      }
+    }
+    chosen.push_back(best.take());
+  }
+  return chosen;
+}
+
+/// Lets states follow the hypotheses that were chosen. Sentences that are over leave the batch once
+/// they are an eighth of it: a row carried along costs a step, a row copied costs its keys.
+void BatchSearch::follow() {
+  int64_t over = 0, width = 1;
+  for (int64_t row = 0; row < rows(); ++row) {
+    over += sentence(row).width() == 0;
+    width = std::max(width, sentence(row).width());
+  }
+  const bool leave = over * 8 >= rows();
+  std::vector<std::size_t> kept;
+  std::vector<int64_t> kept_rows, parents;
+  bool same = width == width_;
+  for (int64_t row = 0; row < rows(); ++row) {
+    const SentenceSearch& search = sentence(row);
+    if (leave && search.width() == 0) continue;
+    kept.push_back(rows_[static_cast<std::size_t>(row)]);
+    kept_rows.push_back(row);
+    for (int64_t slot = 0; slot < width; ++slot) {
+      const int64_t parent = slot < search.width() ? search.parent(slot) : 0;
+      same = same && parent == slot;
+      parents.push_back(row * width_ + parent);
+    }
+  }
+  const bool fewer = kept.size() < rows_.size();
+  rows_ = std::move(kept);
+  if (rows_.empty()) return;
+  if (fewer || !same) {
+    const Tensor index = torch::tensor(parents, torch::kInt64).to(device_);
+    for (Tensor& state : states_) {
+      state = state.flatten(0, 1).index_select(0, index).view({rows(), width, -1});
+    }
+  }
+  if (fewer) {
+    const Tensor index = torch::tensor(kept_rows, torch::kInt64).to(device_);
+    for (Memory& memory : memories_) memory = memory.select(index);
+  }
+  width_ = width;
+}
+
+}  // namespace
+
+void check_search_options(const SearchOptions& o) {
+  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
+  require(o.beam >= 1, "beam", number(o.beam), "1 or more");
+  require(o.nbest >= 1, "n-best", number(o.nbest), "1 or more");
+  if (o.nbest > o.beam) {
+    throw UsageError(cat("n-best ", o.nbest, " is more than the beam of ", o.beam,
+                         " can hold; use a beam of at least ", o.nbest));
+  }
+  const auto at_least_0 = [](double value) { return std::isfinite(value) && value >= 0; };
+  require(at_least_0(o.length_penalty), "length penalty", o.length_penalty, "0 or more");
+  require(at_least_0(o.coverage_penalty), "coverage penalty", o.coverage_penalty, "0 or more");
+  require(at_least_0(o.max_length_factor), "maximum length factor", o.max_length_factor,
+          "0 or more");
+  require(o.max_length_extra >= 0, "maximum length extra", number(o.max_length_extra), "0 or more");
+  require(o.no_repeat_ngram >= 0, "n-gram size", number(o.no_repeat_ngram), "0 or more");
+  require(o.top_k >= 0, "top-k", number(o.top_k), "0 or more");
+  require(std::isfinite(o.temperature) && o.temperature > 0, "temperature", o.temperature,
+          "more than 0");
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(const std::vector<Seq2Seq>& models,
+                                                 const std::vector<SearchInput>& inputs,
+                                                 const SearchOptions& options) {
+  check_search_options(options);
+  if (models.empty()) throw UsageError("no model given");
+  const c10::InferenceMode no_gradients;
+  return BatchSearch(models, inputs, options).run();
+}
+
+}  // namespace verso

@@ -1,0 +1,109 @@
+#include "search/forced.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace verso {
+
+namespace {
+
+constexpr int64_t kRowsAtOnce = 1024;  // bounds the [rows, vocab] matrix
+
+/// [tokens] on the CPU: log probability of each real target token.
+Tensor token_log_probs(std::vector<Seq2Seq>& networks, const std::vector<Tensor>& readouts,
+                       const Tensor& output) {
+  std::vector<Tensor> parts;
+  for (int64_t first = 0; first < output.size(0); first += kRowsAtOnce) {
+    const int64_t rows = std::min(kRowsAtOnce, output.size(0) - first);
+    std::vector<Tensor> logits;
+    for (std::size_t m = 0; m < networks.size(); ++m) {
+      logits.push_back(networks[m]->logits(readouts[m].narrow(0, first, rows)));
+    }
+    const Tensor words = output.narrow(0, first, rows).unsqueeze(1);
+    parts.push_back(ensemble_log_probs(logits).gather(1, words).squeeze(1));
+  }
+  return at::cat(parts).to(torch::kCPU, torch::kFloat).contiguous();
+}
+
+void decode_batch(std::vector<Seq2Seq>& networks, const std::vector<std::size_t>& batch,
+                  std::vector<ForcedPair>& pairs) {
+  std::vector<std::span<const std::int32_t>> sources, targets;
+  for (const std::size_t i : batch) {
+    sources.emplace_back(pairs[i].source.ids);
+    targets.emplace_back(pairs[i].target.ids);
+  }
+  const torch::Device device = networks[0]->device();
+  const TargetBatch target = make_target_batch(targets, device);
+  std::vector<Tensor> readouts, alphas;
+  for (Seq2Seq& network : networks) {
+    TORCH_INTERNAL_ASSERT(!network->is_training(), "forced decoding needs evaluation mode");
+    const bool attend_end = network->spec().model.attend_end;
+    const DecoderOutput out =
+        network->forward(make_source_batch(sources, attend_end, device), target);
+    readouts.push_back(out.readout);
+    alphas.push_back(out.alpha);
+  }
+  const Tensor log_probs = token_log_probs(networks, readouts, target.output);
+  const Tensor alpha = ensemble_mean(alphas).to(torch::kCPU, torch::kFloat).contiguous();
+  const float* log_prob = log_probs.data_ptr<float>();
+  const float* row = alpha.data_ptr<float>();
+  const int64_t target_len = alpha.size(1), source_len = alpha.size(2);
+  for (const std::size_t i : batch) {
+    ForcedPair& pair = pairs[i];
+    const auto rows = static_cast<int64_t>(pair.target.ids.size()) + 1;
+    const auto columns = static_cast<int64_t>(pair.source.ids.size()) + 1;
+    pair.token_log_probs.assign(log_prob, log_prob + rows);
+    for (const float value : pair.token_log_probs) pair.log_prob += static_cast<double>(value);
+    for (int64_t t = 0; t < rows; ++t) {
+      pair.alpha.insert(pair.alpha.end(), row + t * source_len, row + t * source_len + columns);
+    }
+    log_prob += rows;
+    row += target_len * source_len;
+  }
+}
+
+}  // namespace
+
+std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>& models,
+                                      std::vector<EncodedPair> pairs, std::int64_t batch_tokens) {
+  std::vector<Seq2Seq> networks = ensemble_networks(models);
+  std::vector<ForcedPair> decoded(pairs.size());
+  std::vector<std::size_t> wanted;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    decoded[i].source = std::move(pairs[i].source);
+    decoded[i].target = std::move(pairs[i].target);
+    const std::size_t source_len = decoded[i].source.ids.size() + 1;
+    const std::size_t target_len = decoded[i].target.ids.size() + 1;
+    lengths.push_back(static_cast<std::int64_t>(std::max(source_len, target_len)));
+    if (source_len > 1 && target_len > 1) wanted.push_back(i);
+  }
+  const c10::InferenceMode no_gradients;
+  for (const std::vector<std::size_t>& batch : batches_by_length(wanted, lengths, batch_tokens)) {
+    decode_batch(networks, batch, decoded);
+  }
+  return decoded;
+}
+
+std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>& models,
+                                      const std::vector<std::string>& source,
+                                      const std::vector<std::string>& target,
+                                      std::int64_t batch_tokens) {
+  if (source.size() != target.size()) {
+    throw ShapeError(cat(source.size(), " source lines, ", target.size(), " target lines"));
+  }
+  if (models.empty()) throw UsageError("no model given");
+  const VocabularyPair& vocabularies = models[0]->vocabularies;
+  std::vector<EncodedPair> pairs;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    pairs.push_back(
+        {vocabularies.source->encode(source[i]), vocabularies.target->encode(target[i])});
+  }
+  return forced_decode(models, std::move(pairs), batch_tokens);
+}
+
+}  // namespace verso
