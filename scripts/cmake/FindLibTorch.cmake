@@ -11,7 +11,8 @@
 #   - TorchConfig.cmake looks for libtorch and libc10 on the system before its own folder, so that
 #     headers of one LibTorch meet libraries of another and the program aborts at start. The root
 #     found goes first on CMAKE_PREFIX_PATH and the outcome is checked.
-#   - It warns that kineto is missing; nothing here uses kineto.
+#   - It warns that kineto is missing; nothing here uses kineto. Both concern the system's LibTorch
+#     only: of the others, the libraries are named without it.
 #   - Python's torch brings its own libgomp: OpenMP uses that one, so that there is no other.
 #   - Debian's LibTorch takes whatever BLAS the system's alternatives name. See verso::blas below.
 
@@ -91,44 +92,41 @@ set(Torch_DIR "${verso_torch_dir}" CACHE PATH "folder of TorchConfig.cmake" FORC
 set(VERSO_TORCH_DIR_FOUND "${verso_torch_dir}" CACHE INTERNAL "Torch_DIR as found, not as given")
 set(VERSO_TORCH_ORIGIN_FOUND "${VERSO_TORCH_ORIGIN}" CACHE INTERNAL "where that came from")
 
-# TorchConfig.cmake of a CUDA build refuses to go on without a CUDA toolkit, of which only nvcc and
-# headers that nothing here includes would be missing. Then the libraries are named one by one.
-file(GLOB verso_torch_cuda "${VERSO_TORCH_ROOT}/lib/libtorch_cuda.so"
-  "${VERSO_TORCH_ROOT}/lib/libc10_cuda.so")
-set(verso_torch_plain OFF)
-if(verso_torch_cuda)
-  find_package(CUDAToolkit QUIET)
-  if(NOT CUDAToolkit_FOUND)
-    set(verso_torch_plain ON)
-  endif()
-endif()
-option(VERSO_TORCH_PLAIN "name LibTorch's libraries without asking TorchConfig.cmake"
-  ${verso_torch_plain})
-
-if(VERSO_TORCH_PLAIN)
+if(VERSO_TORCH_ROOT MATCHES "^/usr(/local)?$")
+  set(verso_prefix_path "${CMAKE_PREFIX_PATH}")
+  list(PREPEND CMAKE_PREFIX_PATH "${VERSO_TORCH_ROOT}")
+  set(kineto_LIBRARY c10 CACHE STRING "not used; only keeps TorchConfig.cmake from warning")
+  find_package(Torch CONFIG REQUIRED QUIET)
+  set(CMAKE_PREFIX_PATH "${verso_prefix_path}")
+  set(verso_torch_definitions "")
+else()
+  # Python packages and archives have one layout, and name their files better than their
+  # TorchConfig.cmake does: that one wants a whole CUDA toolkit for a CUDA build.
   set(TORCH_INCLUDE_DIRS "${VERSO_TORCH_ROOT}/include"
     "${VERSO_TORCH_ROOT}/include/torch/csrc/api/include")
   set(TORCH_LIBRARY "${VERSO_TORCH_ROOT}/lib/libtorch.so")
   set(c10_LIBRARY "${VERSO_TORCH_ROOT}/lib/libc10.so")
   set(verso_torch_libraries "${TORCH_LIBRARY}" "${VERSO_TORCH_ROOT}/lib/libtorch_cpu.so"
-    "${c10_LIBRARY}" ${verso_torch_cuda})
+    "${c10_LIBRARY}")
+  foreach(library IN LISTS verso_torch_libraries)
+    if(NOT EXISTS "${library}")
+      message(FATAL_ERROR "The LibTorch in ${VERSO_TORCH_ROOT} has no ${library}.\n"
+        "${verso_torch_help}")
+    endif()
+  endforeach()
+  foreach(library torch_cuda c10_cuda)
+    if(EXISTS "${VERSO_TORCH_ROOT}/lib/lib${library}.so")
+      list(APPEND verso_torch_libraries "${VERSO_TORCH_ROOT}/lib/lib${library}.so")
+    endif()
+  endforeach()
   # --no-as-needed: libtorch_cuda registers itself when it is loaded, nobody calls it by name.
   list(JOIN verso_torch_libraries "," verso_torch_joined)
   set(TORCH_LIBRARIES "-Wl,--push-state,--no-as-needed,${verso_torch_joined},--pop-state"
     "-Wl,-rpath,${VERSO_TORCH_ROOT}/lib")
-  set(TORCH_CXX_FLAGS "")
-  foreach(library IN LISTS verso_torch_libraries)
-    if(NOT EXISTS "${library}")
-      message(FATAL_ERROR "LibTorch in ${VERSO_TORCH_ROOT} lacks ${library}. "
-        "Configure with -DVERSO_TORCH_PLAIN=OFF.")
-    endif()
-  endforeach()
-else()
-  set(kineto_LIBRARY c10 CACHE STRING "not used; only keeps TorchConfig.cmake from warning")
-  set(verso_prefix_path "${CMAKE_PREFIX_PATH}")
-  list(PREPEND CMAKE_PREFIX_PATH "${VERSO_TORCH_ROOT}")
-  find_package(Torch CONFIG REQUIRED QUIET)
-  set(CMAKE_PREFIX_PATH "${verso_prefix_path}")
+  file(STRINGS "${verso_torch_dir}/TorchConfig.cmake" TORCH_CXX_FLAGS REGEX "_GLIBCXX_USE_CXX11_ABI")
+  file(STRINGS "${VERSO_TORCH_ROOT}/share/cmake/Caffe2/Caffe2Targets.cmake" verso_torch_definitions
+    REGEX "INTERFACE_COMPILE_DEFINITIONS \"USE_" LIMIT_COUNT 1)
+  string(REGEX MATCHALL "USE_[A-Z0-9_]+" verso_torch_definitions "${verso_torch_definitions}")
 endif()
 
 foreach(part "${TORCH_LIBRARY}" "${c10_LIBRARY}" ${TORCH_INCLUDE_DIRS})
@@ -190,7 +188,11 @@ endif()
 
 add_library(verso::torch INTERFACE IMPORTED GLOBAL)
 target_include_directories(verso::torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_compile_definitions(verso::torch INTERFACE ${verso_torch_definitions})
 target_link_libraries(verso::torch INTERFACE verso::blas ${TORCH_LIBRARIES})
+# RPATH and not RUNPATH: an LD_LIBRARY_PATH with the system's folder in it must not change which
+# LibTorch or BLAS a program gets.
+target_link_options(verso::torch INTERFACE "LINKER:--disable-new-dtags")
 if(VERSO_OPENMP)
   target_link_libraries(verso::torch INTERFACE OpenMP::OpenMP_CXX)
 endif()
