@@ -25,18 +25,19 @@ if((VERSO_SANITIZE OR VERSO_TSAN) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # ccache, unless another launcher is given. The sloppiness is what it needs to cache files that use
-# a precompiled header.
+# a precompiled header; paths relative to the source folder let one clone use what another compiled.
 find_program(VERSO_CCACHE ccache)
 if(VERSO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-    CCACHE_SLOPPINESS=pch_defines,time_macros "${VERSO_CCACHE}")
+    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=true "${VERSO_CCACHE}")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   add_compile_options(-fpch-preprocess)
 endif()
 
 # LibTorch's headers cost 7 to 15 s a file. The libraries that see them share one precompiled
-# header, compiled with verso_nn; scripts/check builds without it once, so that no file relies on it.
+# header, compiled with verso_nn. `scripts/check tidy` goes without it, so that no file relies on it.
 function(verso_precompile_torch target)
   if(target STREQUAL "verso_nn")
     target_precompile_headers(verso_nn PRIVATE
