@@ -248,7 +248,7 @@ struct ModelConfig {
 
 struct TrainingConfig {
   std::int64_t batch_tokens = 1000;
-  std::int64_t sort_window = 100;
+  std::int64_t sort_window = 1000;
   std::int64_t max_updates = 0;
   std::int64_t max_epochs = 20;
   Optimizer optimizer = Optimizer::kAdam;
