@@ -17,7 +17,13 @@ namespace verso {
 namespace {
 
 constexpr std::array kCommands{
+    Command{"train", "trains a model on parallel text", setup_train},
+    Command{"translate", "translates standard input, line for line", setup_translate},
+    Command{"align", "exports the alignments of given pairs", setup_align},
+    Command{"score", "log probabilities of given pairs, perplexity", setup_score},
+    Command{"evaluate", "BLEU and chrF of translations, AER of links", setup_evaluate},
     Command{"config", "checks configurations; shows keys, defaults and schema", setup_config},
+    Command{"doctor", "what this machine and its libraries are worth, and what to mend", setup_doctor},
 };
 
 /// The innermost subcommand that the user named.

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "config/write.h"
 #include "train/schedule.h"
@@ -127,18 +126,6 @@ void check_same_data(const Checkpoint& last, const Dataset& dataset) {
                       dataset.digest(), ", expected ",
                       found == last.state.values.end() ? "none" : found->second,
                       "); put the old files back, or start another run"));
-}
-
-void log_counts(const PairCounts& counts) {
-  std::string line = cat("training data: ", counts.used, " of ", counts.read, " pairs");
-  const auto add = [&](int64_t count, const char* reason) {
-    if (count > 0) line += cat("; ", count, " left out: ", reason);
-  };
-  add(counts.empty, "a side is empty");
-  add(counts.too_long, "longer than data.max_len");
-  add(counts.ratio, "length ratio over data.max_ratio");
-  add(counts.invalid_utf8, "not valid UTF-8");
-  log::info(line);
 }
 
 std::string exact(double value) {

@@ -49,9 +49,6 @@ class BestScores {
 /// Throws DataError when the training data is not what the run began with.
 void check_same_data(const Checkpoint& last, const Dataset& dataset);
 
-/// Logs how many pairs are used and why others are not.
-void log_counts(const PairCounts& counts);
-
 /// A double as text that reads back as the same bits, and back. real_number() throws CheckpointError.
 [[nodiscard]] std::string exact(double value);
 [[nodiscard]] double real_number(const std::map<std::string, std::string>& values,

@@ -13,6 +13,7 @@
 #include "checkpoint/checkpoint.h"
 #include "config/write.h"
 #include "data/batcher.h"
+#include "nn/blas.h"
 #include "nn/runtime.h"
 #include "train/optimizer.h"
 #include "train/resume.h"
@@ -96,6 +97,7 @@ Trainer::Trainer(Config config, const TrainOptions& options, Reporter& reporter,
   const int64_t threads = set_threads(config_.threads);
   log::info(cat("device ", device_name(device_), ", ", threads, threads == 1 ? " thread" : " threads",
                 ", LibTorch ", TORCH_VERSION));
+  for (const std::string& problem : speed_problems()) log::warning("slow: " + problem);
   if (options.mode == RunMode::kResume) {
     begin_resumed(options);
   } else {
@@ -125,7 +127,6 @@ void Trainer::begin_fresh() {
   }
   const std::string cache = config_.data.cache.empty() ? folder_.file("cache") : config_.data.cache;
   dataset_ = build_dataset(config_, model_.vocabularies, cache);
-  log_counts(dataset_->counts());
   model_.network = Seq2Seq(model_spec(config_, model_.vocabularies));
   model_.network->to(device_);
   updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);

@@ -1,0 +1,174 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "align/export.h"
+#include "align/links.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/given_pairs.h"
+#include "cli/model_options.h"
+#include "cli/standard_streams.h"
+#include "search/forced.h"
+
+namespace verso {
+
+namespace {
+
+enum class Format { kLinks, kJson, kNematus, kSvg, kHtml, kText };
+
+struct Options {
+  ModelOptions model;
+  GivenPairsOptions pairs;
+  Format format = Format::kLinks;
+  LinkRule rule = LinkRule::kPerTarget;
+  float threshold = 0.5F;
+  bool with_weights = false, with_words = false, with_end = false, pieces = false, colour = false;
+  std::string folder;
+};
+
+std::vector<std::string> words_of_line(const std::string& line) {
+  const auto views = split_tokens(line);
+  return {views.begin(), views.end()};
+}
+
+std::vector<std::string> pieces_of(const EncodedLine& line, const Vocabulary& vocabulary) {
+  std::vector<std::string> pieces;
+  for (const std::int32_t id : line.ids) pieces.push_back(vocabulary.token(id));
+  return pieces;
+}
+
+/// Attention of a forced pair over words (or, with --pieces, over the model's tokens).
+SoftAlignment soft_alignment(const ForcedPair& pair, const std::string& source,
+                             const std::string& target, const VocabularyPair& vocabularies,
+                             const Options& options) {
+  SoftAlignment soft;
+  if (pair.alpha.empty()) {
+    soft.source = words_of_line(source);
+    soft.target = words_of_line(target);
+    return soft;  // a side is empty: nothing is aligned
+  }
+  if (options.pieces) {
+    soft.source = pieces_of(pair.source, *vocabularies.source);
+    soft.target = pieces_of(pair.target, *vocabularies.target);
+    soft.source_end = soft.target_end = true;
+    soft.weights = pair.alpha;
+    soft.score = pair.log_prob;
+  } else {
+    soft = merge_pieces(pair.alpha, {words_of_line(source), pair.source.word_of}, true,
+                        {words_of_line(target), pair.target.word_of}, true, pair.log_prob);
+  }
+  return options.with_end ? soft : without_ends(soft);
+}
+
+std::string links_line(const SoftAlignment& soft, const Options& options) {
+  const std::vector<Link> links = extract_links(soft, options.rule, options.threshold);
+  return (options.with_words ? format_links_with_words(links, soft, options.with_weights)
+                             : format_links(links, options.with_weights)) +
+         "\n";
+}
+
+void write_pair(const SoftAlignment& soft, std::int64_t id, const Options& options) {
+  switch (options.format) {
+    case Format::kLinks:
+      return write_out(links_line(soft, options));
+    case Format::kJson:
+      return write_out(json_record(soft, id));
+    case Format::kNematus:
+      return write_out(nematus_record(soft, id));
+    case Format::kHtml:
+      return write_out(html_pair(soft, id));
+    case Format::kText:
+      return write_out(heat_map(soft, options.colour ? Colour::kAnsi : Colour::kNone) + "\n");
+    case Format::kSvg:
+      return write_file_atomically(cat(options.folder, "/pair-", id, ".svg"),
+                                   svg_picture(soft, cat("pair ", id)));
+  }
+}
+
+int run_align(const Options& options) {
+  if (options.format == Format::kSvg) {
+    if (options.folder.empty()) {
+      throw UsageError("--format svg makes a file for each pair; name their --folder");
+    }
+    std::error_code error;
+    std::filesystem::create_directories(options.folder, error);
+    if (error) throw DataError(cat(options.folder, ": cannot be made: ", error.message()));
+  }
+  GivenPairs input(options.pairs);
+  const LoadedModels loaded = load_models(options.model);
+  const VocabularyPair& vocabularies = loaded.checkpoints.front().model.vocabularies;
+  std::int64_t id = 0;
+  if (options.format == Format::kHtml) write_out(html_begin("Alignments"));
+  for (ParallelText pairs = input.next(); !pairs.source.empty(); pairs = input.next()) {
+    const auto forced = forced_decode(loaded.models(), pairs.source, pairs.target);
+    for (std::size_t i = 0; i < forced.size(); ++i) {
+      write_pair(soft_alignment(forced[i], pairs.source[i], pairs.target[i], vocabularies, options),
+                 id++, options);
+    }
+    flush_out();
+  }
+  if (options.format == Format::kHtml) write_out(html_end());
+  return 0;
+}
+
+constexpr const char* kFooter =
+    R"(Aligns the pairs it is given (the model reads the target as if it had translated it so); for the
+links of the model's own translations see verso translate --alignment.
+
+Words are the white-space tokens of the lines as given. A pair of words weighs the sum over the
+source word's pieces of the mean over the target word's pieces of the attention.
+
+links    one line a pair: SOURCE-TARGET, from 0, source first: 0-0 1-2. End symbols are set aside
+         before the best is taken. --per target: one link for each target word (its strongest source
+         word); source: one for each source word; all: every pair of words over --threshold.
+         With --with-weights 0-0:0.93; with --with-words "0-0 das the", links separated by a TAB.
+         A pair with an empty side gives an empty line.
+json     JSON Lines: id, source, target, score (log probability), matrix [target][source]
+nematus  the matrix format of Nematus
+text     a picture for terminals          html     one page with all pairs
+svg      a file pair-N.svg for each pair in --folder)";
+
+}  // namespace
+
+void setup_align(CLI::App& command, CommandRun& run) {
+  const auto options = std::make_shared<Options>();
+  add_model_options(command, options->model);
+  add_pairs_options(command, options->pairs);
+  command.add_option("--format", options->format, "what to write")
+      ->transform(CLI::Transformer(std::map<std::string, Format>{{"links", Format::kLinks},
+                                                                 {"json", Format::kJson},
+                                                                 {"nematus", Format::kNematus},
+                                                                 {"svg", Format::kSvg},
+                                                                 {"html", Format::kHtml},
+                                                                 {"text", Format::kText}}))
+      ->type_name("links|json|nematus|svg|html|text")
+      ->default_str("links");
+  command.add_option("--per", options->rule, "which links")
+      ->transform(CLI::Transformer(std::map<std::string, LinkRule>{
+          {"target", LinkRule::kPerTarget},
+          {"source", LinkRule::kPerSource},
+          {"all", LinkRule::kThreshold}}))
+      ->type_name("target|source|all")
+      ->default_str("target");
+  command.add_option("--threshold", options->threshold, "least weight of a link with --per all")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command.add_flag("--with-weights", options->with_weights, "weights beside links");
+  command.add_flag("--with-words", options->with_words, "words beside links");
+  command.add_flag("--with-end", options->with_end,
+                   "matrices and pictures show the end symbols' row and column");
+  command.add_flag("--pieces", options->pieces, "the model's tokens instead of words");
+  command.add_flag("--colour", options->colour, "text in colour");
+  command.add_option("--folder", options->folder, "where svg files go");
+  command.footer(kFooter);
+  run = [options] { return run_align(*options); };
+}
+
+}  // namespace verso

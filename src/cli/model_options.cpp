@@ -1,0 +1,51 @@
+#include "cli/model_options.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "nn/runtime.h"
+
+namespace verso {
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command
+      .add_option("MODEL", options.paths, "checkpoint file or run folder; several: an ensemble")
+      ->required();
+  command.add_option("--device", options.device, "where to compute")
+      ->transform(CLI::Transformer(std::map<std::string, Device>{
+          {"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}}))
+      ->type_name("auto|cpu|cuda")
+      ->default_str("auto");
+  command.add_option("--threads", options.threads, "CPU threads; 0 = physical cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+void add_utf8_option(CLI::App& command, InvalidUtf8& rule) {
+  command
+      .add_option("--invalid-utf8", rule,
+                  "error: end at a line that is not UTF-8; replace: bytes become U+FFFD")
+      ->transform(CLI::Transformer(std::map<std::string, InvalidUtf8>{
+          {"error", InvalidUtf8::kError}, {"replace", InvalidUtf8::kReplace}}))
+      ->type_name("error|replace")
+      ->default_str("error");
+}
+
+std::vector<const TranslationModel*> LoadedModels::models() const {
+  std::vector<const TranslationModel*> models;
+  for (const Checkpoint& checkpoint : checkpoints) models.push_back(&checkpoint.model);
+  return models;
+}
+
+LoadedModels load_models(const ModelOptions& options) {
+  set_threads(options.threads);
+  const torch::Device device = choose_device(options.device);
+  LoadedModels loaded;
+  for (const std::string& path : options.paths) {
+    loaded.checkpoints.push_back(load_checkpoint(path, device));
+    loaded.checkpoints.back().state = {};
+  }
+  return loaded;
+}
+
+}  // namespace verso
