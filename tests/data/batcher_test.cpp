@@ -1,5 +1,6 @@
 #include "data/batcher.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>

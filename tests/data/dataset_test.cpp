@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <fstream>

@@ -1,10 +1,9 @@
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#include <thread>
 
 #include "tests/data/support.h"
 

@@ -1,5 +1,6 @@
 #include "data/subword_vocabulary.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <sentencepiece_processor.h>
 

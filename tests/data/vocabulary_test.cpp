@@ -1,5 +1,6 @@
 #include "data/vocabulary.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <set>
