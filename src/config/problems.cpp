@@ -10,8 +10,6 @@
 namespace verso {
 namespace {
 
-constexpr std::size_t kMostMessages = 100;
-
 /// Visitor: the paths of all values; elements of lists as [0].
 struct PathCollector {
   std::string section;
@@ -47,7 +45,7 @@ std::string path_of_value(const std::string& name) {
 
 void Problems::add(const std::string& where, std::int64_t line, const std::string& message) {
   ++count_;
-  if (messages_.size() == kMostMessages) return;
+  if (full()) return;
   messages_.emplace_back(
       line, line > 0 ? cat(where, ":", line, ": ", message) : cat(where, ": ", message));
 }

@@ -14,11 +14,15 @@ class Problems {
   /// `line` 0: no line.
   void add(const std::string& where, std::int64_t line, const std::string& message);
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  /// True when messages are only counted any more: no need to spend time on them.
+  [[nodiscard]] bool full() const noexcept { return messages_.size() == kMostMessages; }
   /// Throws ConfigError with all problems, one a line, in the order of their lines, unless there
   /// are none. After the first hundred only their number is given.
   void throw_if_any() const;
 
  private:
+  static constexpr std::size_t kMostMessages = 100;
+
   std::vector<std::pair<std::int64_t, std::string>> messages_;  // with their lines
   std::size_t count_ = 0;
 };
