@@ -1,0 +1,121 @@
+#include "search/forced.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "search/beam_search.h"
+#include "tests/search/random_model.h"
+
+namespace verso {
+namespace {
+
+using test::random_model;
+using test::random_sentences;
+
+TEST(ForcedDecode, R052R063AgreesWithTheSearch) {
+  for (const auto kind : {DecoderKind::kConditional, DecoderKind::kRnnsearch}) {
+    const TranslationModel first = random_model(1, kind), second = random_model(2, kind);
+    const auto sentences = random_sentences(20, 12, 12, 1);
+    std::vector<SearchInput> inputs;
+    for (const auto& sentence : sentences) inputs.push_back({sentence, {}, 0});
+    SearchOptions options;
+    options.beam = 5;
+    options.nbest = 3;
+    for (const bool ensemble : {false, true}) {
+      std::vector<Seq2Seq> networks{first.network};
+      std::vector<const TranslationModel*> models{&first};
+      if (ensemble) {
+        networks.push_back(second.network);
+        models.push_back(&second);
+      }
+      const auto found = beam_search(networks, inputs, options);
+      std::vector<EncodedPair> pairs;
+      std::vector<const Hypothesis*> hypotheses;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        for (const Hypothesis& h : found[i]) {
+          if (!h.finished || h.ids.empty()) continue;
+          pairs.push_back({{sentences[i], {}}, {h.ids, {}}});
+          hypotheses.push_back(&h);
+        }
+      }
+      ASSERT_GT(pairs.size(), 10U);
+      const auto forced = forced_decode(models, pairs, 64);
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        EXPECT_NEAR(forced[i].log_prob, hypotheses[i]->log_prob, 1e-4);
+        ASSERT_EQ(forced[i].token_log_probs.size(), hypotheses[i]->token_log_probs.size());
+        ASSERT_EQ(forced[i].alpha.size(), hypotheses[i]->alpha.size());
+        for (std::size_t k = 0; k < forced[i].alpha.size(); ++k) {
+          EXPECT_NEAR(forced[i].alpha[k], hypotheses[i]->alpha[k], 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(ForcedDecode, EnsembleIsTheMeanOfProbabilities) {
+  const TranslationModel a = random_model(3), b = random_model(4);
+  const std::vector<std::string> source{"a b c", "d"}, target{"A B", "C D E"};
+  const auto one = forced_decode({&a}, source, target), two = forced_decode({&b}, source, target);
+  const auto both = forced_decode({&a, &b}, source, target);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    for (std::size_t t = 0; t < both[i].token_log_probs.size(); ++t) {
+      const double mean =
+          (std::exp(one[i].token_log_probs[t]) + std::exp(two[i].token_log_probs[t])) / 2;
+      EXPECT_NEAR(both[i].token_log_probs[t], std::log(mean), 1e-5);
+    }
+    for (std::size_t k = 0; k < both[i].alpha.size(); ++k) {
+      EXPECT_NEAR(both[i].alpha[k], (one[i].alpha[k] + two[i].alpha[k]) / 2, 1e-6);
+    }
+  }
+}
+
+TEST(ForcedDecode, R069EmptySideGivesAnEmptyRecordAndTouchesNothing) {
+  const TranslationModel model = random_model(5);
+  const std::vector<std::string> source{"a b", "", "c d e f g", "b", "h a"};
+  const std::vector<std::string> target{"A", "B C", "C", " \t", "D E F G"};
+  for (const std::int64_t batch_tokens : {1, 7, 1000}) {
+    const auto pairs = forced_decode({&model}, source, target, batch_tokens);
+    ASSERT_EQ(pairs.size(), 5U);
+    for (const std::size_t empty : {1U, 3U}) {
+      EXPECT_TRUE(pairs[empty].token_log_probs.empty());
+      EXPECT_TRUE(pairs[empty].alpha.empty());
+      EXPECT_EQ(pairs[empty].log_prob, 0);
+    }
+    for (const std::size_t i : {0U, 2U, 4U}) {
+      const auto alone = forced_decode({&model}, {source[i]}, {target[i]});
+      EXPECT_NEAR(pairs[i].log_prob, alone[0].log_prob, 1e-4);
+      EXPECT_EQ(pairs[i].alpha.size(),
+                (pairs[i].source.ids.size() + 1) * (pairs[i].target.ids.size() + 1));
+    }
+  }
+}
+
+TEST(ForcedDecode, ProbabilitiesOfAllNextWordsSumToOne) {
+  const TranslationModel model = random_model(6);
+  const auto words = static_cast<std::int32_t>(model.vocabularies.target->size());
+  std::vector<EncodedPair> pairs;
+  for (std::int32_t word = 0; word < words; ++word)
+    pairs.push_back({{{4, 5, 6}, {}}, {{word}, {}}});
+  double total = 0;
+  for (const ForcedPair& pair : forced_decode({&model}, pairs)) {
+    total += std::exp(pair.token_log_probs[0]);
+  }
+  EXPECT_NEAR(total, 1, 1e-5);
+}
+
+TEST(ForcedDecode, RefusesModelsWithOtherVocabularies) {
+  const TranslationModel model = random_model(7);
+  TranslationModel other = random_model(8);
+  other.vocabularies.target = test::word_vocabulary("A B C D E F G X");
+  try {
+    (void)forced_decode({&model, &other}, {"a"}, {"A"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("model 2: its target vocabulary"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace verso
