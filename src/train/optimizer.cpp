@@ -1,11 +1,17 @@
 #include "train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
 
 namespace verso {
+
+namespace {
+constexpr double kLargestFloat = std::numeric_limits<float>::max();
+}
 
 ParameterUpdater::ParameterUpdater(const torch::nn::Module& network, const TrainingConfig& config)
     : config_(config) {
@@ -44,7 +50,8 @@ void ParameterUpdater::step(double rate, double scale) {
         slot.first.mul_(b1).add_(g, 1 - b1);
         slot.second.mul_(b2).addcmul_(g, g, 1 - b2);
         const Tensor root = slot.second.sqrt().div_(std::sqrt(correct2)).add_(config_.epsilon);
-        p.addcdiv_(slot.first, root, -rate / correct1);
+        // A rate that float cannot hold is no reason to crash: what it does to the loss is noticed.
+        p.addcdiv_(slot.first, root, -std::min(rate / correct1, kLargestFloat));
         break;
       }
       case Optimizer::kAdadelta: {
