@@ -1,10 +1,10 @@
 // What must be decided before LibTorch, OpenMP and BLAS start.
 //
-// OpenMP reads its environment when its library is loaded, before main. Left alone, its threads spin
-// at every barrier; when another process takes one of their cores, each barrier waits for a whole
-// time slice and training falls to a tenth. So the program gives OpenMP a short spin, by starting
-// itself again with the environment it needs. .preinit_array runs before any library's own start, so
-// that this costs next to nothing. What the user has set is respected.
+// OpenMP reads its environment when its library is loaded, before main. Left alone, its threads
+// spin at every barrier; when another process takes one of their cores, each barrier waits for a
+// whole time slice and training falls to a tenth. So the program gives OpenMP a short spin, by
+// starting itself again with the environment it needs. .preinit_array runs before any library's own
+// start, so that this costs next to nothing. What the user has set is respected.
 
 #include <unistd.h>
 

@@ -151,10 +151,9 @@ void setup_align(CLI::App& command, CommandRun& run) {
       ->type_name("links|json|nematus|svg|html|text")
       ->default_str("links");
   command.add_option("--per", options->rule, "which links")
-      ->transform(CLI::Transformer(std::map<std::string, LinkRule>{
-          {"target", LinkRule::kPerTarget},
-          {"source", LinkRule::kPerSource},
-          {"all", LinkRule::kThreshold}}))
+      ->transform(CLI::Transformer(std::map<std::string, LinkRule>{{"target", LinkRule::kPerTarget},
+                                                                   {"source", LinkRule::kPerSource},
+                                                                   {"all", LinkRule::kThreshold}}))
       ->type_name("target|source|all")
       ->default_str("target");
   command.add_option("--threshold", options->threshold, "least weight of a link with --per all")

@@ -23,7 +23,8 @@ constexpr std::array kCommands{
     Command{"score", "log probabilities of given pairs, perplexity", setup_score},
     Command{"evaluate", "BLEU and chrF of translations, AER of links", setup_evaluate},
     Command{"config", "checks configurations; shows keys, defaults and schema", setup_config},
-    Command{"doctor", "what this machine and its libraries are worth, and what to mend", setup_doctor},
+    Command{"doctor", "what this machine and its libraries are worth, and what to mend",
+            setup_doctor},
 };
 
 /// The innermost subcommand that the user named.

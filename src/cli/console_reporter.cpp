@@ -58,9 +58,8 @@ std::vector<std::string> validation_lines(const Validation& v) {
           duration(v.seconds), "): teacher-forced loss ", fixed(v.loss, 4), ", perplexity ",
           fixed(v.perplexity, 3), "; decoded BLEU ", fixed(v.bleu, 2), " (", v.bleu_signature,
           "), chrF ", fixed(v.chrf, 2), " (", v.chrf_signature, ")")};
-  std::string verdict = cat(
-      v.gained ? "  best so far in " : "  no gain in ", enum_name(v.metric), ": best ",
-      fixed(v.best, 3), " at update ", v.best_update);
+  std::string verdict = cat(v.gained ? "  best so far in " : "  no gain in ", enum_name(v.metric),
+                            ": best ", fixed(v.best, 3), " at update ", v.best_update);
   if (v.patience > 0) verdict += cat("; patience ", v.without_gain, " of ", v.patience, " used");
   lines.push_back(verdict);
   for (const SampleTranslation& sample : v.samples) {

@@ -6,8 +6,8 @@
 
 namespace verso {
 
-/// Shows training on stderr: on a terminal a live line, redrawn in place, elsewhere plain lines. Both
-/// go to the run's log as plain lines. Nothing is written to stdout.
+/// Shows training on stderr: on a terminal a live line, redrawn in place, elsewhere plain lines.
+/// Both go to the run's log as plain lines. Nothing is written to stdout.
 class ConsoleReporter : public Reporter {
  public:
   ConsoleReporter();

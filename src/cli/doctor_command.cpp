@@ -89,8 +89,8 @@ int run_doctor(std::int64_t threads) {
   set_threads(1);
   const double one = measure_sgemm(1024, 0.5);
   set_threads(set);
-  row("matrix products", cat(fixed(one, 1), " GFLOP/s with one thread, ", fixed(all, 1), " with ",
-                             set));
+  row("matrix products",
+      cat(fixed(one, 1), " GFLOP/s with one thread, ", fixed(all, 1), " with ", set));
   auto problems = speed_problems();
   if (set > 1 && all < 1.3 * one) {
     problems.push_back(cat("more threads bring little (", fixed(all / one, 2),

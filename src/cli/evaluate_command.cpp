@@ -74,11 +74,11 @@ int evaluate_links(const Options& options) {
   check_counts(gold.size(), options.gold, links.size());
   AlignmentErrors errors;
   for (std::size_t i = 0; i < links.size(); ++i) {
-    add_links(errors,
-              parse_links(links[i], cat("stdin:", i + 1),
-                          static_cast<std::int32_t>(options.links_index)),
-              parse_links(gold[i], cat(options.gold, ":", i + 1),
-                          static_cast<std::int32_t>(options.gold_index)));
+    add_links(
+        errors,
+        parse_links(links[i], cat("stdin:", i + 1), static_cast<std::int32_t>(options.links_index)),
+        parse_links(gold[i], cat(options.gold, ":", i + 1),
+                    static_cast<std::int32_t>(options.gold_index)));
   }
   const auto numbers = {std::pair{"aer", errors.aer()}, std::pair{"precision", errors.precision()},
                         std::pair{"recall", errors.recall()}, std::pair{"f1", errors.f1()}};
@@ -93,8 +93,9 @@ int evaluate_links(const Options& options) {
 
 int run_evaluate(const Options& options) {
   if (options.references.empty() == options.gold.empty()) {
-    throw UsageError("evaluate needs either --reference (translations on standard input) or --gold "
-                     "(links on standard input)");
+    throw UsageError(
+        "evaluate needs either --reference (translations on standard input) or --gold "
+        "(links on standard input)");
   }
   return options.gold.empty() ? evaluate_translations(options) : evaluate_links(options);
 }
@@ -108,11 +109,11 @@ void setup_evaluate(CLI::App& command, CommandRun& run) {
   command.add_option("--gold", options->gold,
                      "file of gold links: i-j sure, ipj or i?j possible; one line a pair");
   command.add_option("--tokenize", options->bleu.tokenizer, "how BLEU cuts words, as in sacreBLEU")
-      ->transform(CLI::Transformer(std::map<std::string, BleuTokenizer>{
-          {"13a", BleuTokenizer::k13a},
-          {"none", BleuTokenizer::kNone},
-          {"intl", BleuTokenizer::kIntl},
-          {"char", BleuTokenizer::kChar}}))
+      ->transform(
+          CLI::Transformer(std::map<std::string, BleuTokenizer>{{"13a", BleuTokenizer::k13a},
+                                                                {"none", BleuTokenizer::kNone},
+                                                                {"intl", BleuTokenizer::kIntl},
+                                                                {"char", BleuTokenizer::kChar}}))
       ->type_name("13a|none|intl|char")
       ->default_str("13a");
   command.add_flag("--lowercase", options->bleu.lowercase, "scores of lowercased text");

@@ -8,8 +8,7 @@
 namespace verso {
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command
-      .add_option("MODEL", options.paths, "checkpoint file or run folder; several: an ensemble")
+  command.add_option("MODEL", options.paths, "checkpoint file or run folder; several: an ensemble")
       ->required();
   command.add_option("--device", options.device, "where to compute")
       ->transform(CLI::Transformer(std::map<std::string, Device>{

@@ -69,9 +69,9 @@ int run_score(const Options& options) {
   }
   std::string summary = cat("scored ", scored, " of ", pairs_read, " pairs");
   if (tokens > 0) {
-    summary += cat(", ", tokens, " target tokens, log probability ", fixed(sum, 3),
-                   ", perplexity per token ",
-                   fixed(std::exp(-sum / static_cast<double>(tokens)), 4));
+    summary +=
+        cat(", ", tokens, " target tokens, log probability ", fixed(sum, 3),
+            ", perplexity per token ", fixed(std::exp(-sum / static_cast<double>(tokens)), 4));
   }
   log::info(summary);
   return 0;
@@ -89,7 +89,8 @@ void setup_score(CLI::App& command, CommandRun& run) {
                    "JSON Lines: id, log_prob, tokens and token_log_probs (the end symbol's last)");
   command.footer(
       "One line a pair: log p(target | source), natural logarithm, summed over the target's tokens "
-      "and the end symbol.\nA pair with an empty side gives an empty line (null in JSON) and does not "
+      "and the end symbol.\nA pair with an empty side gives an empty line (null in JSON) and does "
+      "not "
       "count.\nThe corpus perplexity, exp(-sum / tokens), is printed on standard error.");
   run = [options] { return run_score(*options); };
 }

@@ -55,8 +55,8 @@ int run_train(const Options& options) {
     result = train(config, train_options, reporter, stop_signal);
   }
   if (result.signal != 0) {
-    log::info(cat("ended at update ", result.update, ": ", result.reason, "; go on with: verso train ",
-                  config.output, "/config.json --resume"));
+    log::info(cat("ended at update ", result.update, ": ", result.reason,
+                  "; go on with: verso train ", config.output, "/config.json --resume"));
     return 128 + result.signal;
   }
   log::info(cat("ended at update ", result.update, ": ", result.reason,

@@ -17,9 +17,9 @@ struct SourceBatch {
 
 /// Target sentences for teacher forcing.
 struct TargetBatch {
-  Tensor input;                  ///< [batch, target_len] int64: begin symbol, y_1 … y_m, padding
-  Tensor output;                 ///< [tokens] int64: y_1 … y_m, end symbol of every row, real ones only
-  Tensor positions;              ///< [tokens] int64: row*target_len + step of each real output token
+  Tensor input;      ///< [batch, target_len] int64: begin symbol, y_1 … y_m, padding
+  Tensor output;     ///< [tokens] int64: y_1 … y_m, end symbol of every row, real ones only
+  Tensor positions;  ///< [tokens] int64: row*target_len + step of each real output token
   std::vector<int64_t> lengths;  ///< [batch] output tokens, the end symbol counted
 };
 

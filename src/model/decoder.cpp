@@ -18,8 +18,8 @@ Memory Memory::select(const Tensor& rows) const {
 DecoderImpl::DecoderImpl(const ModelConfig& config) : config_(config) {
   const int64_t embed = config.embed, hidden = config.hidden;
   if (config.decoder.kind == DecoderKind::kRnnsearch) {
-    gru1_ = register_module("gru",
-                            GruCell(embed + 2 * hidden, hidden, config.gru, config.layer_norm));
+    gru1_ =
+        register_module("gru", GruCell(embed + 2 * hidden, hidden, config.gru, config.layer_norm));
   } else {
     gru1_ = register_module("gru1", GruCell(embed, hidden, config.gru, config.layer_norm));
     gru2_ = register_module("gru2", GruCell(2 * hidden, hidden, config.gru, config.layer_norm));
@@ -50,14 +50,14 @@ DecoderImpl::StepOutput DecoderImpl::recur(const Memory& memory, const Tensor& s
                                            const Tensor& mask2) const {
   const int64_t batch = memory.states.size(0), hidden = config_.hidden;
   const auto attend = [&](const Tensor& query) {
-    return attention_->forward(attention_->project_query(query).view({batch, -1, config_.attention}),
-                               memory.states, memory.keys, memory.mask);
+    return attention_->forward(
+        attention_->project_query(query).view({batch, -1, config_.attention}), memory.states,
+        memory.keys, memory.mask);
   };
   const auto rows = [&](const Tensor& context) { return context.view({-1, 2 * hidden}); };
   if (config_.decoder.kind == DecoderKind::kRnnsearch) {
     const AttentionOutput seen = attend(state);
-    const Tensor product =
-        word_product + gru1_->input_product(rows(seen.context), config_.embed);
+    const Tensor product = word_product + gru1_->input_product(rows(seen.context), config_.embed);
     return {gru1_->step(gru1_->input_gates(product), state, mask1), rows(seen.context), seen.alpha};
   }
   const Tensor middle = gru1_->step(gru1_->input_gates(word_product), state, mask1);

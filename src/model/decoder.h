@@ -20,7 +20,7 @@ struct Memory {
 /// What a teacher-forced pass over the target gives.
 struct DecoderOutput {
   Tensor readout;  ///< [tokens, embed], real tokens only, in the order of TargetBatch::output
-  Tensor alpha;    ///< [batch, target_len, source_len]; rows beyond a sentence's end are meaningless
+  Tensor alpha;  ///< [batch, target_len, source_len]; rows beyond a sentence's end are meaningless
 };
 
 /// What one step of decoding gives.
@@ -38,10 +38,9 @@ struct DecoderStep {
 /// systems read):
 ///   p_t = R_s s_t + R_w E y_{t-1} + R_c c_t + b
 ///   tanh: readout_t = tanh(p_t);  maxout: readout_t[k] = max(p_t[2k], p_t[2k+1])
-/// Start: s_0 = tanh(W_s x + b), x = backward state at the first word (the paper) or the mean of the
-/// states at attended positions.
-/// Children: gru (rnnsearch) or gru1 and gru2, attention, start, readout_state, readout_word,
-/// readout_context (which holds b). No state between calls.
+/// Start: s_0 = tanh(W_s x + b), x = backward state at the first word (the paper) or the mean of
+/// the states at attended positions. Children: gru (rnnsearch) or gru1 and gru2, attention, start,
+/// readout_state, readout_word, readout_context (which holds b). No state between calls.
 class DecoderImpl : public torch::nn::Module {
  public:
   explicit DecoderImpl(const ModelConfig& config);

@@ -52,8 +52,8 @@ Seq2SeqImpl::Seq2SeqImpl(const ModelSpec& spec) : spec_(spec) {
                           " entries; set vocabulary.joint = true"));
   }
   if (config.tie != Tie::kAll) {
-    source_embedding_ = register_parameter("source_embedding",
-                                           torch::empty({spec.source_vocab, config.embed}));
+    source_embedding_ =
+        register_parameter("source_embedding", torch::empty({spec.source_vocab, config.embed}));
   }
   target_embedding_ =
       register_parameter("target_embedding", torch::empty({spec.target_vocab, config.embed}));
@@ -89,8 +89,7 @@ Memory Seq2SeqImpl::encode(const SourceBatch& source) {
 
 DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch& target) {
   const Memory memory = encode(source);
-  const Tensor embedded =
-      embed(target_embedding_, target.input, spec_.model.dropout.target_word);
+  const Tensor embedded = embed(target_embedding_, target.input, spec_.model.dropout.target_word);
   return decoder_->forward(memory, embedded, target);
 }
 

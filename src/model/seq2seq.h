@@ -15,13 +15,13 @@ struct ModelSpec {
 /// The translation model: embeddings, encoder, decoder, output layer.
 ///   logits_t = output.weight readout_t + output.bias
 /// Parameters by name: source_embedding [source_vocab, embed], target_embedding [target_vocab,
-/// embed], encoder.*, decoder.*, output_weight [target_vocab, embed] (absent when tied to the target
-/// embedding), output_bias [target_vocab]. With Tie::kAll source_embedding is absent too.
+/// embed], encoder.*, decoder.*, output_weight [target_vocab, embed] (absent when tied to the
+/// target embedding), output_bias [target_vocab]. With Tie::kAll source_embedding is absent too.
 class Seq2SeqImpl : public torch::nn::Module {
  public:
   /// Parameters initialised from LibTorch's default generator: matrices Glorot uniform, recurrent
-  /// ones orthogonal gate by gate, embeddings N(0, 1/embed), energy U(-1/sqrt(attention), …), biases 0,
-  /// gains 1. Throws ConfigError when Tie::kAll meets different vocabulary sizes.
+  /// ones orthogonal gate by gate, embeddings N(0, 1/embed), energy U(-1/sqrt(attention), …),
+  /// biases 0, gains 1. Throws ConfigError when Tie::kAll meets different vocabulary sizes.
   explicit Seq2SeqImpl(const ModelSpec& spec);
 
   /// Encodes a batch.

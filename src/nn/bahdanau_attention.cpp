@@ -31,8 +31,7 @@ AttentionOutput BahdanauAttentionImpl::forward(const Tensor& query, const Tensor
     throw ShapeError(cat("attention: query ", query.sizes(), ", states ", states.sizes(), ", keys ",
                          keys.sizes(), ", mask ", mask.sizes()));
   }
-  const Tensor energies =
-      at::matmul(at::tanh(query.unsqueeze(2) + keys.unsqueeze(1)), energy_);
+  const Tensor energies = at::matmul(at::tanh(query.unsqueeze(2) + keys.unsqueeze(1)), energy_);
   const Tensor masked = energies.masked_fill(mask.logical_not().unsqueeze(1),
                                              -std::numeric_limits<double>::infinity());
   const Tensor alpha = at::softmax(masked, -1);

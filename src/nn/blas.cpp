@@ -90,7 +90,8 @@ double measure_sgemm(std::int64_t n, double seconds) {
   const Tensor a = torch::full({n, n}, 0.5F), b = torch::full({n, n}, 0.25F);
   Tensor c = torch::empty({n, n});
   at::mm_out(c, a, b);  // first touch
-  const double work = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  const double work =
+      2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   double best = 0;
   const auto begin = Clock::now();
   do {

@@ -7,7 +7,8 @@ namespace verso {
 
 namespace {
 
-/// Normalises each of the three gates of [..., 3*hidden] over hidden, then scales by gain [3*hidden].
+/// Normalises each of the three gates of [..., 3*hidden] over hidden, then scales by gain
+/// [3*hidden].
 Tensor normalize_gates(const Tensor& product, const Tensor& gain, int64_t hidden) {
   auto shape = product.sizes().vec();
   shape.back() = 3;
@@ -47,9 +48,9 @@ Tensor GruCellImpl::step(const Tensor& gates, const Tensor& state, const Tensor&
   const Tensor read = state_mask.defined() ? state * state_mask : state;
   const Tensor weight = weight_hh_.t();
   if (variant_ == GruVariant::kResetAfter) {
-    const Tensor product =
-        layer_norm_ ? normalize_gates(at::mm(read, weight), gain_hh_, n) + bias_hh_
-                    : at::addmm(bias_hh_, read, weight);
+    const Tensor product = layer_norm_
+                               ? normalize_gates(at::mm(read, weight), gain_hh_, n) + bias_hh_
+                               : at::addmm(bias_hh_, read, weight);
     const Tensor rz = at::sigmoid(gates.narrow(1, 0, 2 * n) + product.narrow(1, 0, 2 * n));
     const Tensor candidate =
         at::tanh(gates.narrow(1, 2 * n, n) + rz.narrow(1, 0, n) * product.narrow(1, 2 * n, n));

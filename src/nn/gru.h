@@ -11,10 +11,12 @@ namespace verso {
 ///   z  = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
 ///   n  = tanh(W_in x + b_in + r * (W_hn h + b_hn))      GruVariant::kResetAfter (torch::nn::GRU)
 ///   n  = tanh(W_in x + b_in + W_hn (r * h) + b_hn)      GruVariant::kResetBefore (Bahdanau et al.
-///                                                       2015, A.1.1, where z weights the new state)
+///                                                       2015, A.1.1, where z weights the new
+///                                                       state)
 ///   h' = (1 - z) * n + z * h
 /// With layer normalisation each gate's two products are normalised over `hidden` on their own and
-/// scaled by a gain before the bias is added: W_i. x becomes gain_i. * norm(W_i. x), W_h. h likewise.
+/// scaled by a gain before the bias is added: W_i. x becomes gain_i. * norm(W_i. x), W_h. h
+/// likewise.
 ///
 /// Parameters: weight_ih [3*hidden, input], weight_hh [3*hidden, hidden], bias_ih and bias_hh
 /// [3*hidden], rows in order r, z, n; gain_ih and gain_hh [3*hidden] with layer normalisation.
@@ -51,8 +53,8 @@ class GruCellImpl : public torch::nn::Module {
 };
 TORCH_MODULE(GruCell);
 
-/// A dropout mask for use at every step of a sequence: [rows, width], entries 0 or 1/(1-p); undefined
-/// when p is 0 or `training` is false. Draws from LibTorch's default generator.
+/// A dropout mask for use at every step of a sequence: [rows, width], entries 0 or 1/(1-p);
+/// undefined when p is 0 or `training` is false. Draws from LibTorch's default generator.
 [[nodiscard]] Tensor sequence_mask(double p, bool training, int64_t rows, int64_t width,
                                    const torch::TensorOptions& options);
 

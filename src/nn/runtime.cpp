@@ -70,12 +70,11 @@ torch::Device choose_device(Device device) {
   if (device == Device::kCpu) return torch::Device(torch::kCPU);
   if (torch::cuda::is_available()) return torch::Device(torch::kCUDA, 0);
   if (device == Device::kAuto) return torch::Device(torch::kCPU);
-  throw UsageError(
-      cat("device \"cuda\" was asked for, but ",
-          at::hasCUDA() ? "LibTorch sees no CUDA device (is the driver loaded, is "
-                          "CUDA_VISIBLE_DEVICES set to nothing?)"
-                        : "this build's LibTorch has no CUDA",
-          "; use device \"cpu\" or \"auto\""));
+  throw UsageError(cat("device \"cuda\" was asked for, but ",
+                       at::hasCUDA() ? "LibTorch sees no CUDA device (is the driver loaded, is "
+                                       "CUDA_VISIBLE_DEVICES set to nothing?)"
+                                     : "this build's LibTorch has no CUDA",
+                       "; use device \"cpu\" or \"auto\""));
 }
 
 void seed_generators(std::uint64_t seed) { torch::manual_seed(seed); }

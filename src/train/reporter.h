@@ -12,16 +12,16 @@ namespace verso {
 /// Where training stands; one progress line. Averages are since the line before.
 struct Progress {
   int64_t update = 0;
-  double epoch = 0;               ///< finished epochs with fraction
-  double loss = 0;                ///< objective per target token, label smoothing included, nats
-  double perplexity = 0;          ///< exp(cross-entropy per target token), teacher-forced
-  double tokens_per_second = 0;   ///< target tokens, end symbols included
+  double epoch = 0;              ///< finished epochs with fraction
+  double loss = 0;               ///< objective per target token, label smoothing included, nats
+  double perplexity = 0;         ///< exp(cross-entropy per target token), teacher-forced
+  double tokens_per_second = 0;  ///< target tokens, end symbols included
   double learning_rate = 0;
-  double gradient_norm = 0;       ///< before clipping, mean
-  double padding = 0;             ///< share of this epoch's positions
-  int64_t skipped = 0;            ///< non-finite updates left out so far
-  double elapsed = 0;             ///< seconds of the whole run
-  std::optional<double> left;     ///< seconds to the end, when a limit is set
+  double gradient_norm = 0;                  ///< before clipping, mean
+  double padding = 0;                        ///< share of this epoch's positions
+  int64_t skipped = 0;                       ///< non-finite updates left out so far
+  double elapsed = 0;                        ///< seconds of the whole run
+  std::optional<double> left;                ///< seconds to the end, when a limit is set
   std::optional<double> left_to_validation;  ///< seconds
 };
 
@@ -30,21 +30,21 @@ struct SampleTranslation {
   std::string source, reference, hypothesis;
 };
 
-/// Result of a validation. "Teacher-forced": the model reads the true previous words; "decoded": its
-/// own, as in translation.
+/// Result of a validation. "Teacher-forced": the model reads the true previous words; "decoded":
+/// its own, as in translation.
 struct Validation {
   int64_t update = 0;
   double epoch = 0;
-  double loss = 0;                  ///< teacher-forced cross-entropy per target token, nats
-  double perplexity = 0;            ///< exp(loss)
-  double bleu = 0, chrf = 0;        ///< decoded, 0 to 100
+  double loss = 0;            ///< teacher-forced cross-entropy per target token, nats
+  double perplexity = 0;      ///< exp(loss)
+  double bleu = 0, chrf = 0;  ///< decoded, 0 to 100
   std::string bleu_signature, chrf_signature;
-  Metric metric = Metric::kBleu;    ///< decides
-  double best = 0;                  ///< best value of that metric so far, this one included
+  Metric metric = Metric::kBleu;  ///< decides
+  double best = 0;                ///< best value of that metric so far, this one included
   int64_t best_update = 0;
   bool gained = false;
   int64_t without_gain = 0, patience = 0;  ///< patience 0 = no early stopping
-  double learning_rate = 0;         ///< from now on
+  double learning_rate = 0;                ///< from now on
   double seconds = 0;
   double elapsed = 0;
   std::vector<SampleTranslation> samples;

@@ -29,10 +29,9 @@ double value_of(const Validation& validation, Metric metric) {
 
 /// Keys whose value may change between the processes of one run.
 bool may_change(const std::string& path, bool reset) {
-  for (const char* free :
-       {"output", "seed", "device", "threads", "kernels", "data.cache", "data.valid.", "validation.",
-        "checkpoint.", "training.max_updates", "training.max_epochs", "training.max_nonfinite",
-        "training.log_every"}) {
+  for (const char* free : {"output", "seed", "device", "threads", "kernels", "data.cache",
+                           "data.valid.", "validation.", "checkpoint.", "training.max_updates",
+                           "training.max_epochs", "training.max_nonfinite", "training.log_every"}) {
     if (path.starts_with(free)) return true;
   }
   return reset && (path.starts_with("training.") || path.starts_with("model.dropout."));
@@ -111,9 +110,10 @@ Config resumed_config(Config asked, const Checkpoint& last, bool reset) {
                    difference.second);
   }
   if (!changed.empty()) {
-    throw ConfigError(cat(last.path, ": the configuration differs from the run's in keys that "
-                                     "cannot change on resume:", changed,
-                          "\ntake the run's own config.json, or start another run"));
+    throw ConfigError(cat(last.path,
+                          ": the configuration differs from the run's in keys that "
+                          "cannot change on resume:",
+                          changed, "\ntake the run's own config.json, or start another run"));
   }
   asked.seed = last.model.config.seed;
   return asked;
@@ -141,8 +141,8 @@ double real_number(const std::map<std::string, std::string>& values, const std::
     const double value = std::strtod(found->second.c_str(), &end);
     if (*end == '\0') return value;
   }
-  throw CheckpointError(cat("training state \"", key, "\" is ",
-                            found == values.end() ? "missing" : "not a number"));
+  throw CheckpointError(
+      cat("training state \"", key, "\" is ", found == values.end() ? "missing" : "not a number"));
 }
 
 }  // namespace verso

@@ -20,8 +20,8 @@ class BestScores {
   /// finite never is.
   std::vector<Metric> add(const Validation& validation);
 
-  [[nodiscard]] double value() const;          ///< of the deciding metric
-  [[nodiscard]] int64_t update() const;        ///< when it was reached; -1 = no validation yet
+  [[nodiscard]] double value() const;    ///< of the deciding metric
+  [[nodiscard]] int64_t update() const;  ///< when it was reached; -1 = no validation yet
   [[nodiscard]] int64_t without_gain() const { return without_gain_; }
   /// Scores and place of the latest validation.
   [[nodiscard]] CheckpointInfo info() const { return info_; }
@@ -41,15 +41,16 @@ class BestScores {
 };
 
 /// The configuration to go on with: `asked`'s, once it is sure that it differs from the run's own
-/// only in keys that may change between processes (limits, validation, saves, threads, device, where
-/// files lie; with `reset` all of training too). The seed is the run's. Throws ConfigError listing
-/// every other difference, CheckpointError when `last` holds no training state.
+/// only in keys that may change between processes (limits, validation, saves, threads, device,
+/// where files lie; with `reset` all of training too). The seed is the run's. Throws ConfigError
+/// listing every other difference, CheckpointError when `last` holds no training state.
 [[nodiscard]] Config resumed_config(Config asked, const Checkpoint& last, bool reset);
 
 /// Throws DataError when the training data is not what the run began with.
 void check_same_data(const Checkpoint& last, const Dataset& dataset);
 
-/// A double as text that reads back as the same bits, and back. real_number() throws CheckpointError.
+/// A double as text that reads back as the same bits, and back. real_number() throws
+/// CheckpointError.
 [[nodiscard]] std::string exact(double value);
 [[nodiscard]] double real_number(const std::map<std::string, std::string>& values,
                                  const std::string& key);

@@ -28,7 +28,8 @@ bool is_checkpoint_name(const std::string& name) {
           name.starts_with(kUpdatePrefix));
 }
 
-/// The files a run makes in its folder: what --overwrite removes and what tells that a run is there.
+/// The files a run makes in its folder: what --overwrite removes and what tells that a run is
+/// there.
 bool is_ours(const std::string& name) {
   return is_checkpoint_name(name) || name == "config.json" || name == "train.log" ||
          name == "metrics.jsonl" || name == "valid" || name == "cache";
@@ -57,7 +58,8 @@ ordered_json number(const std::optional<double>& value) {
 RunFolder::RunFolder(std::string path, RunMode mode) : path_(std::move(path)) {
   std::error_code error;
   if (mode == RunMode::kResume && !fs::exists(path_)) {
-    throw CheckpointError(cat(path_, ": no such run folder to resume; leave --resume away to start"));
+    throw CheckpointError(
+        cat(path_, ": no such run folder to resume; leave --resume away to start"));
   }
   // A refusal leaves the folder as it was, so it comes before the lock's file.
   auto present = own_files(path_);
@@ -75,8 +77,9 @@ RunFolder::RunFolder(std::string path, RunMode mode) : path_(std::move(path)) {
   lock_ = std::make_unique<FileLock>(file(".lock"));
   present = own_files(path_);
   if (mode == RunMode::kResume && !fs::exists(last())) {
-    throw CheckpointError(cat(last(), ": not found, so there is nothing to resume; start again with "
-                                      "--overwrite"));
+    throw CheckpointError(cat(last(),
+                              ": not found, so there is nothing to resume; start again with "
+                              "--overwrite"));
   }
   if (mode == RunMode::kOverwrite) {
     for (const auto& own : present) fs::remove_all(own, error);

@@ -39,8 +39,8 @@ class RunFolder {
 /// ("validation") and the end of a run ("end"); training and validation share the key "update".
 class MetricsLog {
  public:
-  /// Appends to `path`. On resume lines after `update` (made by a process that died before it saved)
-  /// are removed first.
+  /// Appends to `path`. On resume lines after `update` (made by a process that died before it
+  /// saved) are removed first.
   MetricsLog(std::string path, bool resume, int64_t update);
   void write(const Progress& progress);
   void write(const Validation& validation);

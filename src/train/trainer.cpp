@@ -95,8 +95,8 @@ Trainer::Trainer(Config config, const TrainOptions& options, Reporter& reporter,
       best_(config_.validation.metric) {
   log::to_file(folder_.file("train.log"));
   const int64_t threads = set_threads(config_.threads);
-  log::info(cat("device ", device_name(device_), ", ", threads, threads == 1 ? " thread" : " threads",
-                ", LibTorch ", TORCH_VERSION));
+  log::info(cat("device ", device_name(device_), ", ", threads,
+                threads == 1 ? " thread" : " threads", ", LibTorch ", TORCH_VERSION));
   for (const std::string& problem : speed_problems()) log::warning("slow: " + problem);
   if (options.mode == RunMode::kResume) {
     begin_resumed(options);
@@ -131,8 +131,7 @@ void Trainer::begin_fresh() {
   model_.network->to(device_);
   updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
   rate_ = std::make_unique<LearningRate>(config_.training);
-  batcher_ =
-      std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
+  batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"), false, 0);
 }
 
@@ -149,8 +148,7 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   check_same_data(last, *dataset_);
   updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
   rate_ = std::make_unique<LearningRate>(config_.training);
-  batcher_ =
-      std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
+  batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   set_state(last.state);
   if (options.reset_optimizer) {
     updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
@@ -263,11 +261,11 @@ void Trainer::explain_memory(const std::vector<int64_t>& pairs) const {
       which = pair;
     }
   }
-  throw DataError(cat("not enough memory for a batch of ", pairs.size(), pairs.size() == 1 ? " pair" : " pairs", "; its longest is line ",
-                      dataset_->line(which), " of data.train[", dataset_->corpus(which), "] with ",
-                      dataset_->source(which).size(), " source and ",
-                      dataset_->target(which).size(),
-                      " target tokens; lower data.max_len or training.batch_tokens"));
+  throw DataError(cat(
+      "not enough memory for a batch of ", pairs.size(), pairs.size() == 1 ? " pair" : " pairs",
+      "; its longest is line ", dataset_->line(which), " of data.train[", dataset_->corpus(which),
+      "] with ", dataset_->source(which).size(), " source and ", dataset_->target(which).size(),
+      " target tokens; lower data.max_len or training.batch_tokens"));
 }
 
 void Trainer::skip_update(double loss, double norm) {
@@ -286,8 +284,7 @@ void Trainer::skip_update(double loss, double norm) {
 
 void Trainer::validate() {
   validation_due_ = true;
-  auto result = validator_->run(
-      model_, folder_.file(cat("valid/update-", update_, ".txt")), stop_);
+  auto result = validator_->run(model_, folder_.file(cat("valid/update-", update_, ".txt")), stop_);
   if (!result) return;  // stopped: still due when the run is resumed
   validation_due_ = false;
   validated_ = update_;

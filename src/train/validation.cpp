@@ -59,8 +59,8 @@ std::optional<std::vector<std::string>> translate_all(const TranslationModel& mo
 }  // namespace
 
 std::optional<ForcedLoss> forced_loss(Seq2Seq& network, const std::vector<EncodedLine>& sources,
-                                      const std::vector<EncodedLine>& targets,
-                                      int64_t batch_tokens, const std::atomic<int>& stop) {
+                                      const std::vector<EncodedLine>& targets, int64_t batch_tokens,
+                                      const std::atomic<int>& stop) {
   torch::NoGradGuard no_grad;
   const EvaluationMode evaluation(network);
   std::vector<std::size_t> order(sources.size());
@@ -75,8 +75,7 @@ std::optional<ForcedLoss> forced_loss(Seq2Seq& network, const std::vector<Encode
     std::size_t next = first;
     while (next < order.size()) {
       const std::size_t width = targets[order[next]].ids.size() + 1;
-      if (next > first &&
-          (next - first + 1) * width > static_cast<std::size_t>(batch_tokens)) {
+      if (next > first && (next - first + 1) * width > static_cast<std::size_t>(batch_tokens)) {
         break;
       }
       source.emplace_back(sources[order[next]].ids);
@@ -115,8 +114,8 @@ std::optional<Validation> Validator::run(TranslationModel& model,
                                          const std::atomic<int>& stop) const {
   const auto start = std::chrono::steady_clock::now();
   const EvaluationMode evaluation(model.network);
-  const auto forced = forced_loss(model.network, sources_, targets_,
-                                  model.config.training.batch_tokens, stop);
+  const auto forced =
+      forced_loss(model.network, sources_, targets_, model.config.training.batch_tokens, stop);
   if (!forced) return {};
   const auto texts = translate_all(model, text_.source, stop);
   if (!texts) return {};

@@ -1,7 +1,8 @@
+#include "tests/fixtures/reference.h"
+
 #include <gtest/gtest.h>
 
 #include "model/seq2seq.h"
-#include "tests/fixtures/reference.h"
 
 // Our model against an independent implementation in Python's torch, in double.
 namespace verso {
@@ -81,9 +82,9 @@ TEST_P(ModelReference, LossAndEveryGradientAreTheReferences) {
     const std::string prefix = smoothed ? "gradient_smoothed." : "gradient.";
     for (const auto& item : model->named_parameters()) {
       ASSERT_TRUE(item.value().grad().defined()) << item.key();
-      EXPECT_LT(difference(item.value().grad(),
-                           reference.at(prefix + test::reference_name(item.key()))),
-                kTolerance)
+      EXPECT_LT(
+          difference(item.value().grad(), reference.at(prefix + test::reference_name(item.key()))),
+          kTolerance)
           << item.key();
     }
   }
@@ -101,9 +102,10 @@ TEST_P(ModelReference, LossOfEachPairAloneAddsUpToTheBatch) {
     const DecoderOutput one = model->forward(one_source, one_target);
     sum += cross_entropy(*model, one.readout, one_target, 0).nll.sum().item<double>();
     const int64_t len = one.alpha.size(1), source_len = one.alpha.size(2);
-    EXPECT_LT(difference(one.alpha[0],
-                         output.alpha[static_cast<int64_t>(i)].narrow(0, 0, len).narrow(1, 0, source_len)),
-              kTolerance);
+    EXPECT_LT(
+        difference(one.alpha[0], output.alpha[static_cast<int64_t>(i)].narrow(0, 0, len).narrow(
+                                     1, 0, source_len)),
+        kTolerance);
   }
   EXPECT_NEAR(sum, whole, kTolerance * whole);
 }

@@ -1,7 +1,8 @@
+#include "nn/bahdanau_attention.h"
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "nn/bahdanau_attention.h"
 
 namespace verso {
 namespace {

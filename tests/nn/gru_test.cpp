@@ -1,8 +1,9 @@
+#include "nn/gru.h"
+
 #include <gtest/gtest.h>
 #include <torch/nn/modules/rnn.h>
 
 #include "base/error.h"
-#include "nn/gru.h"
 
 namespace verso {
 namespace {
@@ -31,8 +32,8 @@ TEST(GruCell, PartsOfAnInputAddUp) {
     for (Tensor& parameter : cell->parameters()) parameter.normal_();
   }
   const Tensor x = torch::randn({2, 7});
-  const Tensor parts = cell->input_product(x.narrow(1, 0, 3)) +
-                       cell->input_product(x.narrow(1, 3, 4), 3);
+  const Tensor parts =
+      cell->input_product(x.narrow(1, 0, 3)) + cell->input_product(x.narrow(1, 3, 4), 3);
   EXPECT_LT((parts - cell->input_product(x)).abs().max().item<float>(), 1e-5);
   EXPECT_THROW((void)cell->input_product(x, 1), ShapeError);
 }
@@ -45,8 +46,8 @@ TEST(GruCell, UpdateGateNearOneKeepsTheOldState) {
     if (item.key() == "bias_ih") item.value().narrow(0, 3, 3).fill_(100);
   }
   const Tensor state = torch::tensor({{0.5F, -0.25F, 1.0F}});
-  const Tensor next = cell->step(cell->input_gates(cell->input_product(torch::ones({1, 2}))),
-                                 state, {});
+  const Tensor next =
+      cell->step(cell->input_gates(cell->input_product(torch::ones({1, 2}))), state, {});
   EXPECT_TRUE(torch::allclose(next, state));
 }
 

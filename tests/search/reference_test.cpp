@@ -1,7 +1,8 @@
+#include "tests/fixtures/reference.h"
+
 #include <gtest/gtest.h>
 
 #include "search/beam_search.h"
-#include "tests/fixtures/reference.h"
 
 // Greedy and beam search against an independent implementation in Python's torch, in double.
 namespace verso {
@@ -25,8 +26,8 @@ class SearchReference : public testing::TestWithParam<std::string> {
     return beam_search({model}, inputs, options);
   }
 
-  /// The best hypothesis of each sentence is the fixture's first row for it. (Longer lists differ by
-  /// the width that a beam keeps once hypotheses have ended, where search algorithms differ.)
+  /// The best hypothesis of each sentence is the fixture's first row for it. (Longer lists differ
+  /// by the width that a beam keeps once hypotheses have ended, where search algorithms differ.)
   void expect_best(const std::vector<std::vector<Hypothesis>>& found, const std::string& name) {
     const Tensor sentence = reference.at(name + ".sentence");
     int64_t last = -1;

@@ -4,8 +4,8 @@
 
 #include "model/seq2seq.h"
 
-// The generic model's gradients against central finite differences, in double: every parameter, both
-// decoder kinds, layer normalisation and dropout masks included.
+// The generic model's gradients against central finite differences, in double: every parameter,
+// both decoder kinds, layer normalisation and dropout masks included.
 namespace verso {
 namespace {
 

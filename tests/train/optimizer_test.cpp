@@ -38,9 +38,9 @@ TEST(ParameterUpdater, AdamIsLibTorchs) {
   TrainingConfig config;
   config.learning_rate = 0.01;
   config.weight_decay = 0.1;
-  EXPECT_LT(difference_to<torch::optim::Adam>(
-                config, torch::optim::AdamOptions(0.01).weight_decay(0.1)),
-            1e-6);
+  EXPECT_LT(
+      difference_to<torch::optim::Adam>(config, torch::optim::AdamOptions(0.01).weight_decay(0.1)),
+      1e-6);
 }
 
 TEST(ParameterUpdater, AdamWIsLibTorchs) {
@@ -48,8 +48,8 @@ TEST(ParameterUpdater, AdamWIsLibTorchs) {
   config.optimizer = Optimizer::kAdamW;
   config.learning_rate = 0.01;
   config.weight_decay = 0.1;
-  EXPECT_LT(difference_to<torch::optim::AdamW>(
-                config, torch::optim::AdamWOptions(0.01).weight_decay(0.1)),
+  EXPECT_LT(difference_to<torch::optim::AdamW>(config,
+                                               torch::optim::AdamWOptions(0.01).weight_decay(0.1)),
             1e-6);
 }
 

@@ -42,7 +42,9 @@ class ToyRun {
   ToyRun(const ToyRun&) = delete;
   ToyRun& operator=(const ToyRun&) = delete;
 
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
 
   [[nodiscard]] Config config(const std::string& output) const {
     Config config;

@@ -157,7 +157,7 @@ TEST(Trainer, EveryOptimizerAndScheduleLowersTheLoss) {
     Config config = toy.config("run");
     config.model.dropout = {0, 0, 0, 0, 0, 0};
     config.training.optimizer = optimizer;
-    config.training.learning_rate = optimizer == Optimizer::kSgd         ? 1.0
+    config.training.learning_rate = optimizer == Optimizer::kSgd        ? 1.0
                                     : optimizer == Optimizer::kAdadelta ? 5.0
                                                                         : 0.01;
     config.training.schedule = Schedule::kInverseSqrt;
