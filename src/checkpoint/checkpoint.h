@@ -16,7 +16,7 @@ struct CheckpointInfo {
 
 /// What a run needs beside the model to go on as if never stopped. Only `last` holds it.
 struct TrainingState {
-  std::map<std::string, std::string> values;  ///< counters, generators, schedule, patience, position
+  std::map<std::string, std::string> values;  ///< counters, schedule, patience, position, …
   std::map<std::string, Tensor> tensors;      ///< optimiser moments, LibTorch's generator
 };
 
@@ -25,12 +25,13 @@ struct Checkpoint {
   TranslationModel model;
   CheckpointInfo info;
   TrainingState state;
-  bool resumable = false;  ///< holds a TrainingState
-  std::string path;        ///< the file itself, also when a run folder was named
+  bool resumable = false;   ///< holds a TrainingState
+  std::int64_t format = 0;  ///< version of the file's format
+  std::string path;         ///< the file itself, also when a run folder was named
 };
 
-/// Writes model, info and (when given) state as one safetensors file, atomically (base/files.h): the
-/// previous file stays until the new one is on disk. Tensors are written as CPU tensors; the
+/// Writes model, info and (when given) state as one safetensors file, atomically (base/files.h):
+/// the previous file stays until the new one is on disk. Tensors are written as CPU tensors; the
 /// effective config, format version, info and a checksum over the whole file are in the metadata,
 /// the vocabularies inside as bytes. Throws CheckpointError with path and the system's reason.
 void save_checkpoint(const std::string& path, const TranslationModel& model,

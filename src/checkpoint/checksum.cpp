@@ -27,6 +27,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before) {
+  if (bytes.empty()) return before;  // zlib takes a null pointer as the wish to start anew
   return static_cast<std::uint32_t>(
       ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
@@ -41,7 +42,8 @@ void verify_checksum(std::span<const std::byte> file, const std::string& path) {
   const std::string_view text = as_text(file);
   if (file.size() < kChecksumOffset + kChecksumDigits ||
       text.substr(8, kChecksumStart.size()) != kChecksumStart) {
-    throw CheckpointError(cat(path, ": damaged, or not written by Verso: there is no checksum at the "
+    throw CheckpointError(cat(path,
+                              ": damaged, or not written by Verso: there is no checksum at the "
                               "start of its header; take another copy of it"));
   }
   const std::string_view found = text.substr(kChecksumOffset, kChecksumDigits);
@@ -60,9 +62,9 @@ void verify_checksum(std::span<const std::byte> file, const std::string& path) {
   crc = crc32_of(std::as_bytes(std::span(zeros)), crc);
   crc = crc32_of(file.subspan(kChecksumOffset + kChecksumDigits), crc);
   if (found.substr(0, kCrcDigits) != hex(crc, kCrcDigits)) {
-    throw CheckpointError(cat(path, ": damaged: its content has the checksum ", hex(crc, kCrcDigits),
-                              ", expected ", replace_invalid_utf8(found.substr(0, kCrcDigits)),
-                              "; take another copy of it"));
+    throw CheckpointError(
+        cat(path, ": damaged: its content has the checksum ", hex(crc, kCrcDigits), ", expected ",
+            replace_invalid_utf8(found.substr(0, kCrcDigits)), "; take another copy of it"));
   }
 }
 

@@ -1,3 +1,5 @@
+#include "config/load.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,7 +12,6 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/format.h"
 #include "checkpoint/safetensors.h"
-#include "config/load.h"
 
 namespace verso {
 namespace {
@@ -26,12 +27,14 @@ std::string find_file(const std::string& path) {
                               error && error != std::errc::no_such_file_or_directory
                                   ? error.message()
                                   : "there is no such file or folder",
-                              "; expected a checkpoint (", kBestFile, ") or a run folder, as verso "
+                              "; expected a checkpoint (", kBestFile,
+                              ") or a run folder, as verso "
                               "train makes them"));
   }
   if (!fs::is_directory(status)) {
     if (fs::is_regular_file(status)) return path;
-    throw CheckpointError(cat(path, ": not a regular file; a checkpoint cannot be read from a pipe "
+    throw CheckpointError(cat(path,
+                              ": not a regular file; a checkpoint cannot be read from a pipe "
                               "or a device"));
   }
   for (const char* name : {kBestFile, kLastFile}) {
@@ -39,7 +42,8 @@ std::string find_file(const std::string& path) {
     if (fs::exists(file, error)) return file.string();
   }
   throw CheckpointError(cat(path, ": the folder holds no checkpoint; expected ", kBestFile, " or ",
-                            kLastFile, ", which verso train writes into the folder named by the "
+                            kLastFile,
+                            ", which verso train writes into the folder named by the "
                             "configuration's output"));
 }
 
@@ -70,8 +74,8 @@ struct Source {
 
 void check_format(const Source& source) {
   if (source.metadata.count(kFormatKey) == 0) {
-    source.fail(cat("a safetensors file, but not a checkpoint of Verso: its metadata lacks ",
-                    kFormatKey));
+    source.fail(
+        cat("a safetensors file, but not a checkpoint of Verso: its metadata lacks ", kFormatKey));
   }
   const auto version = source.number<int64_t>(kFormatKey, source.text(kFormatKey));
   if (version > kCheckpointFormat) {
@@ -214,11 +218,14 @@ void fill_parameters(const Source& source, Seq2SeqImpl& network) {
     const Tensor& found = source.tensors.at(item.key());
     Tensor& parameter = item.value();
     if (found.scalar_type() != torch::kFloat32) {
-      source.fail(cat(item.key(), " is ", safetensors_dtype(found.scalar_type()), ", expected F32"));
+      source.fail(
+          cat(item.key(), " is ", safetensors_dtype(found.scalar_type()), ", expected F32"));
     }
     if (found.sizes() != parameter.sizes()) {
-      source.fail(cat(item.key(), " is ", shape_text(found), ", but the configuration and the "
-                      "vocabularies inside make it ", shape_text(parameter)));
+      source.fail(cat(item.key(), " is ", shape_text(found),
+                      ", but the configuration and the "
+                      "vocabularies inside make it ",
+                      shape_text(parameter)));
     }
     parameter.copy_(found);
   }
@@ -231,6 +238,7 @@ Checkpoint load_checkpoint(const std::string& path, const torch::Device& device)
   Checkpoint checkpoint;
   checkpoint.path = source.path;
   checkpoint.info = read_info(source);
+  checkpoint.format = source.number<int64_t>(kFormatKey, source.text(kFormatKey));
   checkpoint.resumable = source.text(kResumableKey) == "yes";
   TranslationModel& model = checkpoint.model;
   model.config = from_inside(source, "the configuration", [&] {

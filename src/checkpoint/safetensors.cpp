@@ -21,7 +21,8 @@ struct Item {
 };
 
 std::span<const std::byte> bytes_of(const Tensor& tensor) {
-  return {static_cast<const std::byte*>(tensor.data_ptr()), static_cast<std::size_t>(tensor.nbytes())};
+  return {static_cast<const std::byte*>(tensor.data_ptr()),
+          static_cast<std::size_t>(tensor.nbytes())};
 }
 
 std::vector<Item> prepare(const std::string& path, const TensorFile& file) {
@@ -88,7 +89,8 @@ Tensor make_tensor(const TensorEntry& entry, std::span<const std::byte> bytes,
     std::memcpy(copy.data_ptr(), data, bytes.size());
     return copy;
   }
-  return at::from_blob(data, entry.shape, [map](void*) {}, options);
+  return at::from_blob(
+      data, entry.shape, [map](void*) {}, options);
 }
 
 }  // namespace
@@ -101,9 +103,7 @@ TensorFile read_safetensors(const std::string& path, Integrity integrity) {
     throw CheckpointError(problem.what());
   }
   const std::span<const std::byte> bytes = map->bytes();
-  check_safetensors_start(bytes, path);
-  if (integrity == Integrity::kChecksum) verify_checksum(bytes, path);
-  SafetensorsHeader header = read_safetensors_header(bytes, path);
+  SafetensorsHeader header = read_safetensors_header(bytes, path, integrity);
   TensorFile file;
   file.metadata = std::move(header.metadata);
   for (TensorEntry& entry : header.tensors) {

@@ -43,20 +43,18 @@ struct SafetensorsHeader {
 /// Largest header that is read or written, as in Python's safetensors.
 inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 
-/// Throws CheckpointError naming `path` when `file` does not start as a safetensors file does or is
-/// shorter than its header; says what it seems to be instead.
-void check_safetensors_start(std::span<const std::byte> file, const std::string& path);
-
-/// Reads and checks the header of `file` (a whole file's bytes): JSON, types, shapes, and that the
-/// tensors fill the data exactly. Needs memory in proportion to the header. Any bytes may be given;
-/// throws CheckpointError naming `path` and what is wrong.
-[[nodiscard]] SafetensorsHeader read_safetensors_header(std::span<const std::byte> file,
-                                                        const std::string& path);
-
 enum class Integrity {
   kStructure,  ///< any safetensors file
   kChecksum,   ///< one that write_safetensors() made and nothing changed since (checksum.h)
 };
+
+/// Reads and checks the header of `file` (a whole file's bytes): checksum when asked for, JSON,
+/// types, shapes, and that the tensors fill the data exactly. Needs memory in proportion to the
+/// header. Any bytes may be given; throws CheckpointError naming `path` and what is wrong, or what
+/// the file seems to be instead.
+[[nodiscard]] SafetensorsHeader read_safetensors_header(std::span<const std::byte> file,
+                                                        const std::string& path,
+                                                        Integrity integrity);
 
 /// Maps the file at `path`. The tensors are views of the map, which lives as long as they do: they
 /// must not be written to. Throws CheckpointError.
@@ -64,8 +62,8 @@ enum class Integrity {
 
 /// Writes `file` with its checksum, atomically (base/files.h). Tensors of any device and layout;
 /// their order is the file's, but wider types go first so that each stands at a multiple of its
-/// element's size. Throws CheckpointError with path and the system's reason, and when a name or text
-/// is not UTF-8, twice there, or too long for the format.
+/// element's size. Throws CheckpointError with path and the system's reason, and when a name or
+/// text is not UTF-8, twice there, or too long for the format.
 void write_safetensors(const std::string& path, const TensorFile& file);
 
 /// "F32" and so on; "" for a type that the format or this reader does not have.

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "checkpoint/checksum.h"
 #include "checkpoint/safetensors.h"
 
 namespace verso {
@@ -170,12 +171,13 @@ class HeaderHandler {
     return false;
   }
   bool number() {
-    return fail(cat("a number at ", where(), " that is negative, fractional, too large or too many"));
+    return fail(
+        cat("a number at ", where(), " that is negative, fractional, too large or too many"));
   }
   [[nodiscard]] std::string where() const {
     if (place_ == Place::kStart) return "its start";
-    const bool inside = place_ == Place::kTensor || place_ == Place::kShape ||
-                        place_ == Place::kOffsets;
+    const bool inside =
+        place_ == Place::kTensor || place_ == Place::kShape || place_ == Place::kOffsets;
     return inside ? cat(key_, " of ", shown(entry_.name)) : shown(key_);
   }
 
@@ -217,7 +219,8 @@ std::string_view header_text(std::span<const std::byte> file, const std::string&
                               guess_kind(text.substr(0, 64)), "; expected a safetensors file"));
   }
   if (length > text.size() - 8) {
-    damaged(path, cat("the file ends after ", text.size(), " bytes, its header alone has ", length));
+    damaged(path,
+            cat("the file ends after ", text.size(), " bytes, its header alone has ", length));
   }
   return text.substr(8, length);
 }
@@ -235,17 +238,19 @@ void check_size(const TensorEntry& entry, std::uint64_t data_size, const std::st
   for (const int64_t dimension : entry.shape) {
     const auto size = static_cast<std::uint64_t>(dimension);
     const std::uint64_t factor = std::max<std::uint64_t>(size, 1);
-    if (product > kMost / factor) damaged(path, cat("the shape of ", shown(entry.name), " overflows"));
+    if (product > kMost / factor)
+      damaged(path, cat("the shape of ", shown(entry.name), " overflows"));
     product *= factor;
     bytes *= size;
   }
   if (bytes != entry.end - entry.begin) {
-    damaged(path, cat(shown(entry.name), " has ", entry.end - entry.begin, " bytes, its shape and dtype need ",
-                      bytes));
+    damaged(path, cat(shown(entry.name), " has ", entry.end - entry.begin,
+                      " bytes, its shape and dtype need ", bytes));
   }
 }
 
-/// Checks that every tensor's bytes follow the one before, from the first byte of the data to the last.
+/// Checks that every tensor's bytes follow the one before, from the first byte of the data to the
+/// last.
 void check_layout(const std::vector<TensorEntry>& tensors, std::uint64_t data_size,
                   const std::string& path) {
   std::unordered_set<std::string_view> names;
@@ -267,10 +272,6 @@ void check_layout(const std::vector<TensorEntry>& tensors, std::uint64_t data_si
 
 }  // namespace
 
-void check_safetensors_start(std::span<const std::byte> file, const std::string& path) {
-  static_cast<void>(header_text(file, path));
-}
-
 std::string safetensors_dtype(torch::ScalarType dtype) {
   for (const DtypeName& row : kDtypes) {
     if (row.dtype == dtype) return row.name;
@@ -278,8 +279,10 @@ std::string safetensors_dtype(torch::ScalarType dtype) {
   return {};
 }
 
-SafetensorsHeader read_safetensors_header(std::span<const std::byte> file, const std::string& path) {
+SafetensorsHeader read_safetensors_header(std::span<const std::byte> file, const std::string& path,
+                                          Integrity integrity) {
   const std::string_view text = header_text(file, path);
+  if (integrity == Integrity::kChecksum) verify_checksum(file, path);
   SafetensorsHeader header;
   header.data_begin = 8 + text.size();
   HeaderHandler handler(header);
