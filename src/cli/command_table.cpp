@@ -22,6 +22,7 @@ constexpr std::array kCommands{
     Command{"align", "exports the alignments of given pairs", setup_align},
     Command{"score", "log probabilities of given pairs, perplexity", setup_score},
     Command{"evaluate", "BLEU and chrF of translations, AER of links", setup_evaluate},
+    Command{"inspect", "shows what a checkpoint holds", setup_inspect},
     Command{"config", "checks configurations; shows keys, defaults and schema", setup_config},
     Command{"doctor", "what this machine and its libraries are worth, and what to mend",
             setup_doctor},
