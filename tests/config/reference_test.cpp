@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +19,8 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 std::filesystem::path configs_folder() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "configs";
+  const char* root = std::getenv("VERSO_SOURCE_DIR");
+  return std::filesystem::path(root != nullptr ? root : ".") / "configs";
 }
 
 TEST(GeneratedFiles, AreUpToDate) {

@@ -12,8 +12,10 @@
 /// Files that the tests of metrics and align read.
 namespace verso::test {
 
+/// The root is named by $VERSO_SOURCE_DIR, else it is the working directory.
 inline std::filesystem::path tests_folder() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path();
+  const char* root = std::getenv("VERSO_SOURCE_DIR");
+  return std::filesystem::absolute(root != nullptr ? root : ".") / "tests";
 }
 
 /// The folder of real data, which is not part of the repository: $VERSO_SHARED_DATA, else

@@ -62,8 +62,10 @@ TEST_F(ForcedLossOfPairs, R028_IsTheSameForEveryBatchSizeAndOrder) {
 
 TEST_F(ForcedLossOfPairs, R028_OfTheTextTwiceIsTwiceAsMuchOverTwiceTheTokens) {
   const auto once = forced_loss(network, sources, targets, 500, stop);
-  sources.insert(sources.end(), sources.begin(), sources.begin() + 64);
-  targets.insert(targets.end(), targets.begin(), targets.begin() + 64);
+  for (std::size_t i = 0; i < 64; ++i) {
+    sources.push_back(EncodedLine(sources[i]));
+    targets.push_back(EncodedLine(targets[i]));
+  }
   const auto twice = forced_loss(network, sources, targets, 500, stop);
   EXPECT_EQ(twice->tokens, 2 * once->tokens);
   EXPECT_NEAR(twice->nll, 2 * once->nll, 1e-5 * twice->nll);
