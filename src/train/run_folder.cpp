@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -21,6 +22,9 @@ namespace {
 
 constexpr const char* kUpdatePrefix = "update-";
 constexpr const char* kCheckpointSuffix = ".safetensors";
+constexpr const char* kTranslationFolder = "valid";
+constexpr const char* kCacheFolder = "cache";
+constexpr const char* kLockFile = ".lock";
 
 bool is_checkpoint_name(const std::string& name) {
   return name.size() > std::strlen(kCheckpointSuffix) && name.ends_with(kCheckpointSuffix) &&
@@ -28,20 +32,55 @@ bool is_checkpoint_name(const std::string& name) {
           name.starts_with(kUpdatePrefix));
 }
 
-/// The files a run makes in its folder: what --overwrite removes and what tells that a run is
-/// there.
-bool is_ours(const std::string& name) {
-  return is_checkpoint_name(name) || name == "config.json" || name == "train.log" ||
-         name == "metrics.jsonl" || name == "valid" || name == "cache";
+/// "last.safetensors" of "last.safetensors.812.0.tmp", which a process left that was killed while
+/// it wrote (AtomicFile); other names as they are.
+std::string final_name(std::string name) {
+  constexpr std::string_view kTemporary = ".tmp";
+  if (!name.ends_with(kTemporary)) return name;
+  name.resize(name.size() - kTemporary.size());
+  for (int numbers = 0; numbers < 2; ++numbers) {
+    const std::size_t dot = name.find_last_not_of("0123456789");
+    if (dot == std::string::npos || name[dot] != '.') break;
+    name.resize(dot);
+  }
+  return name;
 }
 
-std::vector<fs::path> own_files(const std::string& path) {
+bool is_ours(const std::string& folder, const std::string& name) {
+  if (folder == kTranslationFolder) return name.starts_with(kUpdatePrefix);
+  if (folder == kCacheFolder) return name.starts_with("pairs-");
+  return is_checkpoint_name(name) || name == "config.json" || name == "train.log" ||
+         name == "metrics.jsonl";
+}
+
+std::vector<fs::path> own_files_in(const std::string& path, const char* folder) {
   std::vector<fs::path> files;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(path, none)) {
-    if (is_ours(entry.path().filename().string())) files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(fs::path(path) / folder, none)) {
+    if (is_ours(folder, final_name(entry.path().filename().string()))) {
+      files.push_back(entry.path());
+    }
   }
   return files;
+}
+
+/// The files a run makes in its folder: what --overwrite removes and what tells that a run is
+/// there.
+std::vector<fs::path> own_files(const std::string& path) {
+  std::vector<fs::path> files;
+  for (const char* folder : {"", kTranslationFolder, kCacheFolder}) {
+    for (auto& file : own_files_in(path, folder)) files.push_back(std::move(file));
+  }
+  return files;
+}
+
+/// Removes own_files() and the folders of ours that are empty then.
+void remove_own_files(const std::string& path) {
+  std::error_code none;
+  for (const auto& own : own_files(path)) fs::remove(own, none);
+  for (const char* folder : {kTranslationFolder, kCacheFolder}) {
+    fs::remove(fs::path(path) / folder, none);
+  }
 }
 
 /// JSON has no infinity: such numbers become null.
@@ -62,30 +101,41 @@ RunFolder::RunFolder(std::string path, RunMode mode) : path_(std::move(path)) {
         cat(path_, ": no such run folder to resume; leave --resume away to start"));
   }
   // A refusal leaves the folder as it was, so it comes before the lock's file.
-  auto present = own_files(path_);
+  const auto present = own_files(path_);
   if (mode == RunMode::kFresh && !present.empty()) {
     throw DataError(cat(path_, ": holds a run already (", present.front().filename().string(),
                         "); go on with it by --resume, replace it by --overwrite, or choose "
                         "another \"output\""));
   }
+  made_here_ = !fs::exists(path_);
   fs::create_directories(path_, error);
   if (error || !fs::is_directory(path_)) {
     throw DataError(cat(path_, ": cannot make the run folder: ",
                         error ? error.message() : "a file of that name is in the way",
                         "; choose another \"output\""));
   }
-  lock_ = std::make_unique<FileLock>(file(".lock"));
-  present = own_files(path_);
+  lock_ = std::make_unique<FileLock>(file(kLockFile));
   if (mode == RunMode::kResume && !fs::exists(last())) {
     throw CheckpointError(cat(last(),
                               ": not found, so there is nothing to resume; start again with "
                               "--overwrite"));
   }
-  if (mode == RunMode::kOverwrite) {
-    for (const auto& own : present) fs::remove_all(own, error);
+  if (mode == RunMode::kOverwrite) remove_own_files(path_);
+  for (const auto& own : own_files(path_)) {
+    if (own.extension() == ".tmp") fs::remove(own, error);
   }
-  fs::create_directories(file("valid"), error);
-  if (error) throw DataError(cat(file("valid"), ": cannot be made: ", error.message()));
+  fs::create_directories(file(kTranslationFolder), error);
+  if (error) throw DataError(cat(file(kTranslationFolder), ": cannot be made: ", error.message()));
+}
+
+RunFolder::~RunFolder() {
+  for (const auto& own : own_files_in(path_, "")) {
+    if (is_checkpoint_name(own.filename().string())) return;
+  }
+  std::error_code none;
+  remove_own_files(path_);
+  fs::remove(file(kLockFile), none);
+  if (made_here_) fs::remove(path_, none);
 }
 
 std::string RunFolder::last() const { return file(kLastFile); }
@@ -101,7 +151,7 @@ std::string RunFolder::at_update(int64_t update) const {
 
 void RunFolder::keep_newest(int64_t keep) const {
   std::vector<std::pair<int64_t, fs::path>> kept;
-  for (const auto& path : own_files(path_)) {
+  for (const auto& path : own_files_in(path_, "")) {
     const std::string name = path.filename().string();
     if (!name.starts_with(kUpdatePrefix)) continue;
     kept.emplace_back(std::atoll(name.c_str() + std::strlen(kUpdatePrefix)), path);

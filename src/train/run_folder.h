@@ -19,6 +19,11 @@ class RunFolder {
   /// kOverwrite: removes a run's own files, and nothing else.
   /// Throws DataError when the folder cannot be made or is in use by another process.
   RunFolder(std::string path, RunMode mode);
+  /// Takes away what a run that never had a checkpoint left, so that the same command works once
+  /// its data is mended; the folder too if it was made here and nothing else is in it.
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
 
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   [[nodiscard]] std::string last() const;
@@ -32,6 +37,7 @@ class RunFolder {
 
  private:
   std::string path_;
+  bool made_here_ = false;  ///< there was no folder before
   std::unique_ptr<FileLock> lock_;
 };
 
