@@ -7,6 +7,7 @@
 #include "align/links.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/standard_streams.h"
@@ -26,6 +27,9 @@ struct Options {
   std::int64_t gold_index = 0, links_index = 0;
   bool json = false;
 };
+
+/// Translations that look tokenised from which on a warning is due, as in sacreBLEU.
+constexpr std::int64_t kSuspicious = 100;
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
@@ -52,6 +56,11 @@ int evaluate_translations(const Options& options) {
   }
   const auto sets = static_cast<std::int64_t>(references.size());
   const BleuScore bleu = corpus_bleu(hypotheses, references, options.bleu);
+  if (bleu.tokenized_hypotheses >= kSuspicious) {
+    log::warning(cat(bleu.tokenized_hypotheses,
+                     " translations end in \" .\" and look tokenised: scores of text that is "
+                     "tokenised twice cannot be compared; undo it, or use --tokenize none"));
+  }
   ChrfOptions chrf_options;
   chrf_options.lowercase = options.bleu.lowercase;
   const double chrf = corpus_chrf(hypotheses, references, chrf_options).score;

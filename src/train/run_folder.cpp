@@ -120,7 +120,6 @@ RunFolder::RunFolder(std::string path, RunMode mode) : path_(std::move(path)) {
                               ": not found, so there is nothing to resume; start again with "
                               "--overwrite"));
   }
-  if (mode == RunMode::kOverwrite) remove_own_files(path_);
   for (const auto& own : own_files(path_)) {
     if (own.extension() == ".tmp") fs::remove(own, error);
   }
@@ -136,6 +135,14 @@ RunFolder::~RunFolder() {
   remove_own_files(path_);
   fs::remove(file(kLockFile), none);
   if (made_here_) fs::remove(path_, none);
+}
+
+void RunFolder::forget_previous() const {
+  std::error_code none;
+  for (const auto& own : own_files_in(path_, "")) {
+    if (own.filename() != "train.log") fs::remove(own, none);
+  }
+  for (const auto& own : own_files_in(path_, kTranslationFolder)) fs::remove(own, none);
 }
 
 std::string RunFolder::last() const { return file(kLastFile); }

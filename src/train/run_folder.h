@@ -16,7 +16,7 @@ class RunFolder {
  public:
   /// kFresh: throws DataError when `path` holds a run already, naming --resume and --overwrite.
   /// kResume: throws CheckpointError when there is no `last` checkpoint.
-  /// kOverwrite: removes a run's own files, and nothing else.
+  /// kOverwrite: takes the folder of an earlier run, which stays whole until forget_previous().
   /// Throws DataError when the folder cannot be made or is in use by another process.
   RunFolder(std::string path, RunMode mode);
   /// Takes away what a run that never had a checkpoint left, so that the same command works once
@@ -24,6 +24,10 @@ class RunFolder {
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
+
+  /// Removes checkpoints, metrics and translations of an earlier run, and nothing else. Called once
+  /// the new run's data and model are known to be good, so that a mistake loses nothing.
+  void forget_previous() const;
 
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   [[nodiscard]] std::string last() const;

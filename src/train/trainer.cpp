@@ -117,12 +117,10 @@ void Trainer::begin_fresh() {
   }
   log::info(cat("seed ", config_.seed));
   seed_generators(static_cast<std::uint64_t>(config_.seed));
-  if (config_.data.valid.source.empty() && config_.data.valid.tsv.empty()) {
-    log::info("no data.valid: nothing is validated, and the last model is the result");
-  }
+  for (const std::string& note : find_idle_keys(config_)) log::info(note);
   model_.config = config_;
   model_.vocabularies = train_vocabularies(config_);
-  if (!config_.data.valid.source.empty() || !config_.data.valid.tsv.empty()) {
+  if (has_validation(config_)) {
     validator_ = std::make_unique<Validator>(config_, model_.vocabularies);
   }
   const std::string cache = config_.data.cache.empty() ? folder_.file("cache") : config_.data.cache;
@@ -132,6 +130,7 @@ void Trainer::begin_fresh() {
   updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
+  folder_.forget_previous();
   metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"), false, 0);
 }
 
@@ -140,7 +139,7 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   config_ = resumed_config(config_, last, options.reset_optimizer);
   model_ = std::move(last.model);
   model_.config = config_;
-  if (!config_.data.valid.source.empty() || !config_.data.valid.tsv.empty()) {
+  if (has_validation(config_)) {
     validator_ = std::make_unique<Validator>(config_, model_.vocabularies);
   }
   const std::string cache = config_.data.cache.empty() ? folder_.file("cache") : config_.data.cache;

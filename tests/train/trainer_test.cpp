@@ -131,6 +131,11 @@ TEST(Trainer, R080_AFolderWithARunIsRefusedAndUntouched) {
     EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("--overwrite"), std::string::npos);
   }
+  const auto kept = std::filesystem::last_write_time(toy.path("run/last.safetensors"));
+  Config broken = config;
+  broken.data.train[0].target = toy.path("valid.tgt");  // lines do not match
+  EXPECT_THROW((void)ToyRun::run(broken, recorder, RunMode::kOverwrite), DataError);
+  EXPECT_EQ(std::filesystem::last_write_time(toy.path("run/last.safetensors")), kept);
   (void)ToyRun::run(config, recorder, RunMode::kOverwrite);
   EXPECT_TRUE(std::filesystem::exists(toy.path("run/notes.txt")));
 }
