@@ -246,7 +246,8 @@ Checkpoint load_checkpoint(const std::string& path, const torch::Device& device)
   });
   checkpoint.state = take_state(source);
   model.vocabularies = take_vocabularies(source, model.config.vocabulary.kind);
-  const ModelSpec spec = model_spec(model.config, model.vocabularies);
+  ModelSpec spec = model_spec(model.config, model.vocabularies);
+  spec.initialize = false;  // fill_parameters() writes every one
   check_total_size(source, spec);
   model.network = from_inside(source, "the configuration", [&] { return Seq2Seq(spec); });
   fill_parameters(source, *model.network);

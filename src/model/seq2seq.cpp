@@ -64,7 +64,7 @@ Seq2SeqImpl::Seq2SeqImpl(const ModelSpec& spec) : spec_(spec) {
         register_parameter("output_weight", torch::empty({spec.target_vocab, config.embed}));
   }
   output_bias_ = register_parameter("output_bias", torch::zeros({spec.target_vocab}));
-  initialize_(*this);
+  if (spec.initialize) initialize_(*this);
 }
 
 Tensor Seq2SeqImpl::embed(const Tensor& table, const Tensor& ids, double word_dropout) const {

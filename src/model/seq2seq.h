@@ -10,6 +10,9 @@ struct ModelSpec {
   ModelConfig model;
   int64_t source_vocab = 0;
   int64_t target_vocab = 0;
+  /// false: parameters hold anything until the caller writes every one. Loading a model does, and
+  /// the orthogonal matrices would take most of its time.
+  bool initialize = true;
 };
 
 /// The translation model: embeddings, encoder, decoder, output layer.
