@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr const char* kSpin = "GOMP_SPINCOUNT=2000";
+constexpr const char* kSpin = "GOMP_SPINCOUNT=20000";
 constexpr const char* kDone = "VERSO_STARTED=1";
 
 // No library is initialised yet: plain loops and system calls only, and no sanitizer.
