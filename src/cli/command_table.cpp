@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "base/version.h"
 #include "cli/exit_codes.h"
 #include "cli/standard_streams.h"
+#include "nn/runtime.h"
 
 namespace verso {
 namespace {
@@ -88,6 +91,18 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
+/// LibTorch tells that memory has run out by errors of its own.
+int run_command(const CommandRun& run) {
+  try {
+    return run();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& problem) {
+    if (is_out_of_memory(problem)) throw std::bad_alloc();
+    throw;
+  }
+}
+
 }  // namespace
 
 std::span<const Command> command_table() { return kCommands; }
@@ -115,7 +130,7 @@ int run_program(int argc, const char* const* argv) {
 
   for (const auto& [command, run] : commands) {
     if (!command->parsed()) continue;
-    const int code = run();
+    const int code = run_command(run);
     flush_out();
     return code;
   }

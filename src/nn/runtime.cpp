@@ -94,8 +94,10 @@ void set_generator_state(const torch::Device& device, const Tensor& state) {
 bool is_out_of_memory(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   const std::string text = error.what();
-  return text.find("not enough memory") != std::string::npos ||
-         text.find("out of memory") != std::string::npos;
+  for (const char* sign : {"not enough memory", "out of memory", "can't allocate memory"}) {
+    if (text.find(sign) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace verso

@@ -82,7 +82,7 @@ class TempFolder {
 };
 
 /// How the executable is started, where that differs from the usual.
-struct Setup {
+struct Limits {
   std::string output;        ///< file for standard output instead of a pipe
   rlim_t file_bytes = 0;     ///< largest file it may write (writes over it fail, no signal); 0: any
   rlim_t address_bytes = 0;  ///< largest address space; 0: any
@@ -101,7 +101,7 @@ struct Result {
 /// A running executable with pipes on its three streams.
 class Process {
  public:
-  explicit Process(const Lines& arguments, const Setup& setup = {}) : setup_(setup) {
+  explicit Process(const Lines& arguments, const Limits& limits = {}) : limits_(limits) {
     int in[2], out[2], err[2];
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
       throw std::runtime_error("no pipe");
@@ -127,6 +127,11 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void send(const std::string& text) { waiting_ += text; }
+  /// As a reader that goes away.
+  void close_output() {
+    close(out_);
+    out_ = -1;
+  }
   void send_signal(int number) const { kill(pid_, number); }
   [[nodiscard]] const std::string& output() const { return result_.out; }
   [[nodiscard]] const std::string& error_output() const { return result_.err; }
@@ -145,8 +150,8 @@ class Process {
   Result finish() {
     closing_ = true;
     while (step()) {
-      if (seconds_since(start_) < setup_.timeout) continue;
-      ADD_FAILURE() << "killed after " << setup_.timeout << " s; stderr: " << result_.err;
+      if (seconds_since(start_) < limits_.timeout) continue;
+      ADD_FAILURE() << "killed after " << limits_.timeout << " s; stderr: " << result_.err;
       kill(pid_, SIGKILL);
     }
     int status = 0;
@@ -161,7 +166,7 @@ class Process {
 
  private:
   [[noreturn]] void start(const Lines& arguments, int in, int out, int err) const {
-    if (!setup_.output.empty()) out = open(setup_.output.c_str(), O_WRONLY);
+    if (!limits_.output.empty()) out = open(limits_.output.c_str(), O_WRONLY);
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
@@ -169,13 +174,13 @@ class Process {
     setenv("OMP_NUM_THREADS", "1", 0);
     rlimit limit{0, 0};
     setrlimit(RLIMIT_CORE, &limit);
-    if (setup_.file_bytes > 0) {
+    if (limits_.file_bytes > 0) {
       signal(SIGXFSZ, SIG_IGN);
-      limit = {setup_.file_bytes, setup_.file_bytes};
+      limit = {limits_.file_bytes, limits_.file_bytes};
       setrlimit(RLIMIT_FSIZE, &limit);
     }
-    if (setup_.address_bytes > 0) {
-      limit = {setup_.address_bytes, setup_.address_bytes};
+    if (limits_.address_bytes > 0) {
+      limit = {limits_.address_bytes, limits_.address_bytes};
       setrlimit(RLIMIT_AS, &limit);
     }
     const char* executable = getenv("VERSO_EXECUTABLE");
@@ -225,7 +230,7 @@ class Process {
     }
   }
 
-  Setup setup_;
+  Limits limits_;
   Clock::time_point start_ = Clock::now();
   pid_t pid_ = -1;
   int in_ = -1, out_ = -1, err_ = -1;
@@ -235,8 +240,9 @@ class Process {
 };
 
 /// verso ARGUMENTS < input
-inline Result run(const Lines& arguments, const std::string& input = {}, const Setup& setup = {}) {
-  Process process(arguments, setup);
+inline Result run(const Lines& arguments, const std::string& input = {},
+                  const Limits& limits = {}) {
+  Process process(arguments, limits);
   process.send(input);
   return process.finish();
 }

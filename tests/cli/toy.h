@@ -101,9 +101,9 @@ inline std::string write_config_file(const Json& config) {
 }
 
 /// verso train CONFIG ARGUMENTS
-inline Result train(const Json& config, Lines arguments = {}, const Setup& setup = {}) {
+inline Result train(const Json& config, Lines arguments = {}, const Limits& limits = {}) {
   arguments.insert(arguments.begin(), {"train", write_config_file(config)});
-  return run(arguments, {}, setup);
+  return run(arguments, {}, limits);
 }
 
 inline Result train_well(const Json& config, const Lines& arguments = {}) {
