@@ -11,8 +11,13 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
+#include "nn/runtime.h"
 
 namespace verso::test {
+
+/// Tests here fork, and OpenMP's threads do not come along into a child: one that waited for them
+/// would wait for ever. With one thread there are none.
+inline const int64_t kThreads = set_threads(1);
 
 /// A folder that is gone after the test.
 class Folder {
