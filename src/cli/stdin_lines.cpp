@@ -66,15 +66,20 @@ std::vector<std::string> StdinLines::take(std::size_t most, std::size_t most_byt
   std::vector<std::string> lines;
   std::size_t bytes = 0;
   std::string line;
-  while (lines.size() < most && bytes < most_bytes) {
-    if (cut_line(line)) {
-      bytes += line.size();
-      lines.push_back(std::move(line));
-    } else if (ended_ || (!lines.empty() && !input_waits())) {
-      break;
-    } else {
-      read_more();
+  try {
+    while (lines.size() < most && bytes < most_bytes) {
+      if (cut_line(line)) {
+        bytes += line.size();
+        lines.push_back(std::move(line));
+      } else if (ended_ || (!lines.empty() && !input_waits())) {
+        break;
+      } else {
+        read_more();
+      }
     }
+  } catch (const DataError&) {
+    // The lines before it come first; the next call meets the same problem.
+    if (lines.empty()) throw;
   }
   return lines;
 }

@@ -415,6 +415,24 @@ TEST(BeamSearch, SamplingAmongOneIsGreedy) {
   }
 }
 
+TEST(BeamSearch, CudaFindsWhatTheCpuFinds) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device";
+  const auto sentences = random_sentences(24, 12, 20, 15);
+  auto inputs = inputs_of(sentences);
+  const Ids prefix{7};
+  for (std::size_t i = 0; i < inputs.size(); i += 5) inputs[i].prefix = prefix;
+  for (const int64_t ngram : {0, 2}) {
+    Seq2Seq network = random_network(20, 30, 47);
+    SearchOptions options;
+    options.beam = options.nbest = 4;
+    options.no_repeat_ngram = ngram;
+    const auto here = beam_search({network}, inputs, options);
+    network->to(torch::kCUDA);
+    const auto there = beam_search({network}, inputs, options);
+    for (std::size_t i = 0; i < inputs.size(); ++i) expect_same(there[i], here[i]);
+  }
+}
+
 TEST(BeamSearch, DamagedModelIsANumericError) {
   const Seq2Seq network = random_network(10, 10, 1);
   torch::NoGradGuard no_gradients;
