@@ -45,7 +45,8 @@ template <class... Args>
 /// REQUIRES valid UTF-8; throws DataError otherwise.
 [[nodiscard]] std::vector<std::string_view> split_characters(std::string_view text);
 
-/// Levenshtein distance in bytes; the nearest of `names` when near enough to be meant, else "".
+/// The nearest of `names` in bytes added, left out or replaced and neighbours swapped, when near
+/// enough to be meant, else "".
 [[nodiscard]] std::string nearest_name(std::string_view name,
                                        const std::vector<std::string>& names);
 

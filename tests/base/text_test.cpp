@@ -85,6 +85,7 @@ TEST(NearestName, FindsWhatWasMeant) {
   EXPECT_EQ(nearest_name("hiden", names), "hidden");
   EXPECT_EQ(nearest_name("deocder", names), "decoder");
   EXPECT_EQ(nearest_name("learning_rat", names), "learning_rate");
+  EXPECT_EQ(nearest_name("trian", {"align", "train"}), "train");  // neighbours swapped
 }
 
 TEST(NearestName, SaysNothingWhenNoneIsNear) {

@@ -212,7 +212,7 @@ TEST_F(Usability, R100_PicturesShowAnyTokenEscaped) {
 
 TEST_F(Usability, ExitCodesTellKindsOfErrorApart) {
   Json config = toy_config(folder_);
-  expect_clean_error(run({"trainn"}), 2, {"trainn", "train"});
+  expect_clean_error(run({"trian"}), 2, {"trian", "did you mean train?"});
   expect_clean_error(run({"translate"}), 2, {"MODEL", "verso translate --help"});
   expect_clean_error(run({"evaluate"}), 2, {"--reference", "--gold"});
   expect_clean_error(train(config, {"--set", "model.hidden=-1"}), 3, {"model.hidden"});
