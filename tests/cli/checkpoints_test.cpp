@@ -62,7 +62,7 @@ TEST_F(Checkpoints, R076_AKilledRunGoesOnAndEqualsOneThatWasNot) {
   const std::string file = write_config_file(config("killed"));
   std::mt19937 random(5);
   int update = 0;
-  for (int kills = 0; kills < 6; ++kills) {
+  for (int kills = 0; kills < 5; ++kills) {
     Lines arguments = {"train", file};
     if (kills > 0) arguments.push_back("--resume");
     Process process(arguments);

@@ -266,7 +266,8 @@ TEST_F(Usability, ConfigCommandsHelpToWriteOne) {
 }
 
 TEST_F(Usability, DoctorSaysWhatIsUsed) {
-  const Result result = run_well({"doctor"});
+  const Result result = Process({"doctor"}).finish();
+  EXPECT_EQ(result.code, 0) << result.err;
   for (const char* part : {"LibTorch", "BLAS", "thread", "CUDA"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
