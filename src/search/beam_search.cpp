@@ -206,8 +206,7 @@ void BatchSearch::follow() {
     }
   }
   if (fewer) {
-    const Tensor index = torch::tensor(kept_rows, torch::kInt64).to(device_);
-    for (Memory& memory : memories_) memory = memory.select(index);
+    for (Memory& memory : memories_) memory = memory.select(kept_rows);
   }
   width_ = width;
 }
