@@ -287,9 +287,12 @@ CrossEntropy cross_entropy_row(int64_t vocab, float* logits, int64_t target, dou
   return loss;
 }
 
-float log_sum_exp_row(int64_t vocab, const float* logits) {
+void log_softmax_row(int64_t vocab, float* logits) {
   const float most = largest(vocab, logits);
-  return most + std::log(sum_exp<false>(vocab, const_cast<float*>(logits), most));
+  const Vector total = number(most + std::log(sum_exp<false>(vocab, logits, most)));
+  for_vectors(vocab, [&](int64_t i, auto part) HWY_ATTR {
+    part.store(hn::Sub(part.load(logits + i), total), logits + i);
+  });
 }
 
 double sum_of_squares(int64_t n, const float* x) {
@@ -345,7 +348,7 @@ HWY_EXPORT(add_to);
 HWY_EXPORT(multiply);
 HWY_EXPORT(add_product);
 HWY_EXPORT(cross_entropy_row);
-HWY_EXPORT(log_sum_exp_row);
+HWY_EXPORT(log_softmax_row);
 HWY_EXPORT(sum_of_squares);
 HWY_EXPORT(adam_rows);
 
@@ -402,8 +405,8 @@ CrossEntropy cross_entropy_row(int64_t vocab, float* logits, int64_t target, dou
   return HWY_DYNAMIC_DISPATCH(cross_entropy_row)(vocab, logits, target, eps, scale);
 }
 
-float log_sum_exp_row(int64_t vocab, const float* logits) {
-  return HWY_DYNAMIC_DISPATCH(log_sum_exp_row)(vocab, logits);
+void log_softmax_row(int64_t vocab, float* logits) {
+  HWY_DYNAMIC_DISPATCH(log_softmax_row)(vocab, logits);
 }
 
 double sum_of_squares(int64_t n, const float* x) {

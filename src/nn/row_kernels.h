@@ -75,8 +75,8 @@ struct CrossEntropy {
 CrossEntropy cross_entropy_row(int64_t vocab, float* logits, int64_t target, double eps,
                                float scale);
 
-/// log of the sum of exp over the row.
-float log_sum_exp_row(int64_t vocab, const float* logits);
+/// Logits become log probabilities, in place.
+void log_softmax_row(int64_t vocab, float* logits);
 
 /// Sum of squares in double.
 double sum_of_squares(int64_t n, const float* x);
