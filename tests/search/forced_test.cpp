@@ -41,7 +41,7 @@ TEST(ForcedDecode, R052R063AgreesWithTheSearch) {
         }
       }
       ASSERT_GT(pairs.size(), 10U);
-      const auto forced = forced_decode(models, pairs, 64);
+      const auto forced = forced_decode(models, pairs, {.batch_tokens = 64});
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         EXPECT_NEAR(forced[i].log_prob, hypotheses[i]->log_prob, 1e-4);
         ASSERT_EQ(forced[i].token_log_probs.size(), hypotheses[i]->token_log_probs.size());
@@ -76,7 +76,7 @@ TEST(ForcedDecode, R069EmptySideGivesAnEmptyRecordAndTouchesNothing) {
   const std::vector<std::string> source{"a b", "", "c d e f g", "b", "h a"};
   const std::vector<std::string> target{"A", "B C", "C", " \t", "D E F G"};
   for (const std::int64_t batch_tokens : {1, 7, 1000}) {
-    const auto pairs = forced_decode({&model}, source, target, batch_tokens);
+    const auto pairs = forced_decode({&model}, source, target, {.batch_tokens = batch_tokens});
     ASSERT_EQ(pairs.size(), 5U);
     for (const std::size_t empty : {1U, 3U}) {
       EXPECT_TRUE(pairs[empty].token_log_probs.empty());
