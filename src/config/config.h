@@ -14,7 +14,7 @@ namespace verso {
 enum class VocabularyKind { kWord, kChar, kBpe, kUnigram };
 enum class InvalidUtf8 { kError, kReplace, kSkip };
 enum class Device { kAuto, kCpu, kCuda };
-enum class Kernels { kAuto, kGeneric };
+enum class Kernels { kAuto, kGeneric, kFused, kCheck };
 enum class DecoderKind { kRnnsearch, kConditional };
 enum class DecoderStart { kBackward, kMean };
 enum class Readout { kMaxout, kTanh };
@@ -44,9 +44,11 @@ inline constexpr EnumNames<Device, 3> enum_names<Device>{{
     {Device::kCuda, "cuda"},
 }};
 template <>
-inline constexpr EnumNames<Kernels, 2> enum_names<Kernels>{{
+inline constexpr EnumNames<Kernels, 4> enum_names<Kernels>{{
     {Kernels::kAuto, "auto"},
     {Kernels::kGeneric, "generic"},
+    {Kernels::kFused, "fused"},
+    {Kernels::kCheck, "check"},
 }};
 template <>
 inline constexpr EnumNames<DecoderKind, 2> enum_names<DecoderKind>{{

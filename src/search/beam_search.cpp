@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/vocabulary.h"
+#include "nn/row_kernels.h"
 #include "search/ensemble.h"
 #include "search/sentence_search.h"
 
@@ -59,8 +60,10 @@ class BatchSearch {
 
   void step();
   [[nodiscard]] Tensor previous_words();
-  [[nodiscard]] std::vector<std::vector<Candidate>> choose(const Tensor& log_probs);
-  [[nodiscard]] std::vector<std::vector<Candidate>> choose_here(const Tensor& log_probs);
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose(const std::vector<Tensor>& logits);
+  /// `scores`: log probabilities, or logits that `normalize` makes such.
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose_here(const Tensor& scores,
+                                                                bool normalize);
   [[nodiscard]] std::vector<std::vector<Candidate>> choose_on_device(const Tensor& log_probs);
   void follow();
 
@@ -83,7 +86,7 @@ void BatchSearch::step() {
     alphas.push_back(out.alpha);
     logits.push_back(models_[m]->logits(out.readout.flatten(0, 1)));
   }
-  const std::vector<std::vector<Candidate>> chosen = choose(ensemble_log_probs(logits));
+  const std::vector<std::vector<Candidate>> chosen = choose(logits);
   const Tensor alpha = ensemble_mean(alphas).to(torch::kCPU, torch::kFloat).contiguous();
   const int64_t source_len = alpha.size(2);
   const float* weights = alpha.data_ptr<float>();
@@ -106,30 +109,37 @@ Tensor BatchSearch::previous_words() {
   return words.to(device_);
 }
 
-std::vector<std::vector<Candidate>> BatchSearch::choose(const Tensor& log_probs) {
+std::vector<std::vector<Candidate>> BatchSearch::choose(const std::vector<Tensor>& logits) {
+  // One model's logits are normalised row by row, on the way to their best words.
+  if (logits.size() == 1 && logits[0].scalar_type() == torch::kFloat && device_.is_cpu()) {
+    return choose_here(logits[0], true);
+  }
+  const Tensor log_probs = ensemble_log_probs(logits);
   bool whole_rows = device_.is_cpu() || options_.sample;
   for (int64_t row = 0; row < rows(); ++row) {
     whole_rows = whole_rows || (sentence(row).width() > 0 && sentence(row).forced());
   }
-  return whole_rows ? choose_here(log_probs.to(torch::kCPU, torch::kFloat).contiguous())
+  return whole_rows ? choose_here(log_probs.to(torch::kCPU, torch::kFloat).contiguous(), false)
                     : choose_on_device(log_probs);
 }
 
-std::vector<std::vector<Candidate>> BatchSearch::choose_here(const Tensor& log_probs) {
-  const int64_t vocab = log_probs.size(1);
-  float* values = log_probs.data_ptr<float>();
+std::vector<std::vector<Candidate>> BatchSearch::choose_here(const Tensor& scores, bool normalize) {
+  const int64_t vocab = scores.size(1);
+  float* values = scores.data_ptr<float>();
   std::vector<std::vector<Candidate>> chosen(rows_.size());
   at::parallel_for(0, rows(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       SentenceSearch& search = sentence(row);
-      if (search.width() == 0) continue;
       float* first = values + row * width_ * vocab;
-      for (int64_t slot = 0; slot < search.width() && !search.forced(); ++slot) {
+      for (int64_t slot = 0; slot < search.width(); ++slot) {
         float* log_prob = first + slot * vocab;
+        if (normalize) log_softmax_row(vocab, log_prob);
+        if (search.forced()) continue;
         log_prob[kPadId] = log_prob[kBeginId] = kImpossible;
         if (options_.no_repeat_ngram == 0) continue;
         for (const std::int32_t word : search.forbidden(slot)) log_prob[word] = kImpossible;
       }
+      if (search.width() == 0) continue;
       chosen[static_cast<std::size_t>(row)] = search.choose(first, vocab);
     }
   });
@@ -206,8 +216,7 @@ void BatchSearch::follow() {
     }
   }
   if (fewer) {
-    const Tensor index = torch::tensor(kept_rows, torch::kInt64).to(device_);
-    for (Memory& memory : memories_) memory = memory.select(index);
+    for (Memory& memory : memories_) memory = memory.select(kept_rows);
   }
   width_ = width;
 }

@@ -14,6 +14,7 @@
 #include "config/write.h"
 #include "data/batcher.h"
 #include "nn/blas.h"
+#include "nn/buffer_cache.h"
 #include "nn/runtime.h"
 #include "train/guided_alignment.h"
 #include "train/optimizer.h"
@@ -50,6 +51,7 @@ class Trainer {
  private:
   void begin_fresh();
   void begin_resumed(const TrainOptions& options);
+  [[nodiscard]] std::unique_ptr<ParameterUpdater> make_updater() const;
   void update_once();
   void forward_backward(const std::vector<int64_t>& pairs, Window& step);
   [[noreturn]] void explain_memory(const std::vector<int64_t>& pairs) const;
@@ -104,6 +106,9 @@ Trainer::Trainer(Config config, const TrainOptions& options, Reporter& reporter,
   } else {
     begin_fresh();
   }
+  const bool fused = model_.network->fused();
+  use_buffer_cache(fused);
+  log::info(cat("kernels: ", fused ? "fused" : "generic"));
   write_file_atomically(folder_.file("config.json"), write_config(config_));
   log::info(cat("model: ", model_.network->parameter_count(), " parameters, vocabularies ",
                 model_.vocabularies.source->size(), " and ", model_.vocabularies.target->size()));
@@ -128,7 +133,7 @@ void Trainer::begin_fresh() {
   dataset_ = build_dataset(config_, model_.vocabularies, cache);
   model_.network = Seq2Seq(model_spec(config_, model_.vocabularies));
   model_.network->to(device_);
-  updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
+  updater_ = make_updater();
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   folder_.forget_previous();
@@ -146,12 +151,12 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   const std::string cache = config_.data.cache.empty() ? folder_.file("cache") : config_.data.cache;
   dataset_ = build_dataset(config_, model_.vocabularies, cache);
   check_same_data(last, *dataset_);
-  updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
+  updater_ = make_updater();
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   set_state(last.state);
   if (options.reset_optimizer) {
-    updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
+    updater_ = make_updater();
     rate_ = std::make_unique<LearningRate>(config_.training);
     best_ = BestScores(config_.validation.metric);
     log::info("optimiser, learning rate and best scores are reset; parameters and position stay");
@@ -159,6 +164,11 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"), true, update_);
   saved_ = update_;
   log::info(cat("resumed at update ", update_, ", epoch ", fixed(epoch(), 3)));
+}
+
+std::unique_ptr<ParameterUpdater> Trainer::make_updater() const {
+  return std::make_unique<ParameterUpdater>(*model_.network, config_.training,
+                                            model_.network->fused());
 }
 
 TrainResult Trainer::run() {
