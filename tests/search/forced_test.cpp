@@ -92,6 +92,52 @@ TEST(ForcedDecode, R069EmptySideGivesAnEmptyRecordAndTouchesNothing) {
   }
 }
 
+TEST(ForcedDecode, AShiftReadsTheSameStepsLaterUpToTheLastWord) {
+  for (const auto kind : {DecoderKind::kConditional, DecoderKind::kRnnsearch}) {
+    const TranslationModel model = random_model(5, kind);
+    const std::vector<std::string> source{"a b", "c d e f g", "b"}, target{"A", "D C A", "D E F G"};
+    const auto plain = forced_decode({&model}, source, target);
+    for (const std::int64_t shift : {1, 2}) {
+      const auto later = forced_decode({&model}, source, target, {1000, shift});
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        EXPECT_NEAR(later[i].log_prob, plain[i].log_prob, 1e-5);
+        ASSERT_EQ(later[i].alpha.size(), plain[i].alpha.size());
+        ASSERT_EQ(later[i].token_log_probs.size(), plain[i].token_log_probs.size());
+        const std::size_t columns = plain[i].source.ids.size() + 1;
+        const std::size_t skipped = columns * static_cast<std::size_t>(shift);
+        for (std::size_t k = skipped; k < plain[i].alpha.size(); ++k) {
+          EXPECT_NEAR(later[i].alpha[k - skipped], plain[i].alpha[k], 1e-5);
+        }
+        for (std::size_t row = 0; row < later[i].alpha.size(); row += columns) {
+          double sum = 0;
+          for (std::size_t j = 0; j < columns; ++j) {
+            sum += static_cast<double>(later[i].alpha[row + j]);
+          }
+          EXPECT_NEAR(sum, 1, 1e-5);
+        }
+      }
+    }
+  }
+}
+
+/// What --shift is for: from that step on, and no sooner, a word changes its own attention.
+TEST(ForcedDecode, AWordActsOnItsRowFromShiftOneOrTwoOn) {
+  for (const auto& [kind, first] :
+       {std::pair{DecoderKind::kConditional, 1}, std::pair{DecoderKind::kRnnsearch, 2}}) {
+    const TranslationModel model = random_model(5, kind);
+    for (const std::int64_t shift : {0, 1, 2}) {
+      const ForcedOptions options{1000, shift};
+      const auto one = forced_decode({&model}, {"a b c d"}, {"A B"}, options);
+      const auto other = forced_decode({&model}, {"a b c d"}, {"A G"}, options);
+      double change = 0;  // in the row of the last word, which is all that differs
+      for (std::size_t j = 5; j < 10; ++j) {
+        change += std::abs(static_cast<double>(one[0].alpha[j] - other[0].alpha[j]));
+      }
+      EXPECT_EQ(change > 1e-6, shift >= first) << shift;
+    }
+  }
+}
+
 TEST(ForcedDecode, ProbabilitiesOfAllNextWordsSumToOne) {
   const TranslationModel model = random_model(6);
   const auto words = static_cast<std::int32_t>(model.vocabularies.target->size());
