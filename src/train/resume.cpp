@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -13,7 +14,8 @@ namespace verso {
 
 namespace {
 
-constexpr Metric kMetrics[] = {Metric::kBleu, Metric::kChrf, Metric::kPerplexity};
+constexpr Metric kMetrics[] = {Metric::kBleu, Metric::kChrf,    Metric::kPerplexity,
+                               Metric::kAer,  Metric::kEntropy, Metric::kCoverage};
 
 double value_of(const Validation& validation, Metric metric) {
   switch (metric) {
@@ -23,8 +25,23 @@ double value_of(const Validation& validation, Metric metric) {
       return validation.chrf;
     case Metric::kPerplexity:
       return validation.perplexity;
+    case Metric::kAer:
+      return validation.aer.value_or(std::numeric_limits<double>::quiet_NaN());
+    case Metric::kEntropy:
+      return validation.entropy;
+    case Metric::kCoverage:
+      return validation.coverage;
   }
   return 0;
+}
+
+bool lower_is_better(Metric metric) {
+  return metric == Metric::kPerplexity || metric == Metric::kAer || metric == Metric::kEntropy;
+}
+
+/// Sharp or even attention is no merit of its own: a checkpoint for it is kept on request only.
+bool judged(Metric metric, Metric deciding) {
+  return metric == deciding || (metric != Metric::kEntropy && metric != Metric::kCoverage);
 }
 
 /// Keys whose value may change between the processes of one run.
@@ -45,10 +62,11 @@ std::vector<Metric> BestScores::add(const Validation& validation) {
   info_.epoch = validation.epoch;
   for (const Metric metric : kMetrics) {
     const double value = value_of(validation, metric);
+    if (metric == Metric::kAer && !validation.aer) continue;
     info_.scores[std::string(enum_name(metric))] = value;
-    if (!std::isfinite(value)) continue;
+    if (!std::isfinite(value) || !judged(metric, deciding_)) continue;
     Best& best = best_[metric];
-    const bool better = metric == Metric::kPerplexity ? value < best.value : value > best.value;
+    const bool better = lower_is_better(metric) ? value < best.value : value > best.value;
     if (best.update >= 0 && !better) continue;
     best = {value, validation.update};
     gained.push_back(metric);
@@ -91,6 +109,7 @@ void BestScores::set_state(const std::map<std::string, std::string>& values) {
   info_.scores.clear();
   for (const Metric metric : kMetrics) {
     const std::string name(enum_name(metric));
+    if (values.count("best." + name + ".update") == 0) continue;  // a metric of later versions
     const int64_t update = whole_number(values, "best." + name + ".update");
     if (update >= 0) best_[metric] = {real_number(values, "best." + name), update};
     if (values.count("score." + name) != 0) {

@@ -16,6 +16,7 @@
 #include "nn/blas.h"
 #include "nn/buffer_cache.h"
 #include "nn/runtime.h"
+#include "train/guided_alignment.h"
 #include "train/kernel_check.h"
 #include "train/optimizer.h"
 #include "train/resume.h"
@@ -34,8 +35,8 @@ double seconds_since(Clock::time_point start) {
 
 /// Sums since the last progress line.
 struct Window {
-  double objective = 0, nll = 0, norm = 0, seconds = 0;
-  int64_t tokens = 0, updates = 0;
+  double objective = 0, nll = 0, norm = 0, seconds = 0, guided = 0;
+  int64_t tokens = 0, updates = 0, guided_tokens = 0;
 };
 
 /// An update whose loss is this many times ln(vocabulary), the loss of guessing, is as lost as one
@@ -54,7 +55,8 @@ class Trainer {
   [[nodiscard]] std::unique_ptr<ParameterUpdater> make_updater() const;
   void update_once();
   void forward_backward(const std::vector<int64_t>& pairs, Window& step);
-  void differentiate(const SourceBatch& source, const TargetBatch& target, Window& step);
+  void differentiate(const SourceBatch& source, const TargetBatch& target,
+                     const std::vector<PairLinks>& links, Window& step);
   [[noreturn]] void explain_memory(const std::vector<int64_t>& pairs) const;
   void skip_update(double loss, double norm);
   void validate();
@@ -234,6 +236,8 @@ void Trainer::update_once() {
     sum->nll += step.nll;
     sum->norm += step.norm;
     sum->tokens += step.tokens;
+    sum->guided += step.guided;
+    sum->guided_tokens += step.guided_tokens;
     sum->updates += 1;
     sum->seconds += seconds_since(start);
   }
@@ -242,6 +246,7 @@ void Trainer::update_once() {
 void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) {
   std::vector<EncodedLine> drawn;  // keeps sampled ids alive
   std::vector<std::span<const std::int32_t>> sources, targets;
+  std::vector<PairLinks> links;
   const bool sampling = config_.vocabulary.sampling > 0;
   drawn.reserve(2 * pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -253,9 +258,12 @@ void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) 
       sources.emplace_back(drawn.back().ids);
       drawn.push_back(dataset_->sampled_target(pairs[i], random));
       targets.emplace_back(drawn.back().ids);
+      links.push_back(
+          {drawn[2 * i].word_of, drawn.back().word_of, dataset_->links(pairs[i]).links});
     } else {
       sources.push_back(dataset_->source(pairs[i]));
       targets.push_back(dataset_->target(pairs[i]));
+      links.push_back(dataset_->links(pairs[i]));
     }
   }
   const SourceBatch source = make_source_batch(sources, config_.model.attend_end, device_);
@@ -263,21 +271,31 @@ void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) 
   if (check_ != nullptr) {
     const Tensor masks = generator_state(device_);
     model_.network->use_kernels(Kernels::kGeneric);
-    differentiate(source, target, step);
+    differentiate(source, target, links, step);
     check_->expect(*model_.network, step.objective);
     model_.network->use_kernels(Kernels::kFused);
     set_generator_state(device_, masks);
   }
-  differentiate(source, target, step);
+  differentiate(source, target, links, step);
   if (check_ != nullptr) check_->compare(*model_.network, step.objective);
   step.norm = updater_->gradient_norm();
 }
 
-void Trainer::differentiate(const SourceBatch& source, const TargetBatch& target, Window& step) {
+void Trainer::differentiate(const SourceBatch& source, const TargetBatch& target,
+                            const std::vector<PairLinks>& links, Window& step) {
   const DecoderOutput output = model_.network->forward(source, target);
   const Loss loss =
       cross_entropy(*model_.network, output.readout, target, config_.training.label_smoothing);
-  (loss.objective / static_cast<double>(loss.tokens)).backward();
+  Tensor objective = loss.objective;
+  const GuidedConfig& guided = config_.training.guided;
+  if (dataset_->has_links() && guided.weight > 0) {
+    const GuidedTargets wanted = guided_targets(links, output.alpha, config_.model.decoder.shift);
+    const Tensor guided_sum = guided_loss(output.alpha, wanted);
+    objective = objective + guided_weight(guided, update_) * guided_sum;
+    step.guided = guided_sum.item<double>();
+    step.guided_tokens = wanted.tokens;
+  }
+  (objective / static_cast<double>(loss.tokens)).backward();
   step.objective = loss.objective.item<double>();
   step.nll = loss.nll.sum().item<double>();
   step.tokens = loss.tokens;
@@ -391,6 +409,9 @@ Progress Trainer::progress() const {
   const auto updates = static_cast<double>(std::max<int64_t>(1, window_.updates));
   p.loss = window_.objective / tokens;
   p.perplexity = std::exp(window_.nll / tokens);
+  if (window_.guided_tokens > 0) {
+    p.guided = window_.guided / static_cast<double>(window_.guided_tokens);
+  }
   p.tokens_per_second =
       window_.seconds > 0 ? static_cast<double>(window_.tokens) / window_.seconds : 0;
   p.learning_rate = rate_->at(update_);
@@ -445,6 +466,8 @@ TrainingState Trainer::state() const {
       {"window.nll", exact(window_.nll)},
       {"window.norm", exact(window_.norm)},
       {"window.seconds", exact(window_.seconds)},
+      {"window.guided", exact(window_.guided)},
+      {"window.guided_tokens", cat(window_.guided_tokens)},
       {"elapsed", exact(elapsed_before_ + seconds_since(began_))},
   };
   state.values.insert(values.begin(), values.end());
@@ -476,6 +499,8 @@ void Trainer::set_state(const TrainingState& state) {
   window_.nll = real_number(values, "window.nll");
   window_.norm = real_number(values, "window.norm");
   window_.seconds = real_number(values, "window.seconds");
+  window_.guided = real_number(values, "window.guided");
+  window_.guided_tokens = whole_number(values, "window.guided_tokens");
   elapsed_before_ = real_number(values, "elapsed");
   const auto generator = state.tensors.find("generator");
   if (generator == state.tensors.end()) {
