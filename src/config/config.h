@@ -398,7 +398,10 @@ struct Config {
       "of every random choice; -1: drawn, and written to the log");
     v(&Config::device, "device", one_of(), "where to compute");
     v(&Config::threads, "threads", range(0, 1024), "CPU threads; 0 = physical cores");
-    v(&Config::kernels, "kernels", one_of(), "which implementation of the model's layers runs");
+    v(&Config::kernels, "kernels", one_of(),
+      "which implementation of the model runs: fused: hand-written CPU kernels; generic: "
+      "LibTorch's operations, on every device; auto: fused where it can; check: both, with their "
+      "largest differences logged");
     v(&Config::data, "data", "text to train on");
     v(&Config::vocabulary, "vocabulary", "how text becomes ids");
     v(&Config::model, "model", "architecture");

@@ -1,5 +1,7 @@
 #include "model/decoder.h"
 
+#include <algorithm>
+
 #include "nn/dropout.h"
 
 namespace verso {
@@ -145,17 +147,29 @@ DecoderOutput DecoderImpl::forward(const Memory& memory, const Tensor& embedded,
   return {dropout(activate(sum), is_training() ? config_.dropout.readout : 0.0), all.alpha};
 }
 
-DecoderStep DecoderImpl::step(const Memory& memory, const Tensor& state,
+DecoderStep DecoderImpl::step(const Memory& memory, const Queries& queries,
                               const Tensor& embedded) const {
-  const int64_t batch = state.size(0), beam = state.size(1);
-  const Tensor words = embedded.reshape({batch * beam, config_.embed});
-  if (memory.packed) return step_fused(memory, state, words);
-  const StepOutput out = recur(memory, state.reshape({batch * beam, config_.hidden}),
-                               gru1_->input_product(words), {}, {});
-  const Tensor sum = at::linear(out.context, readout_context_->weight, readout_context_->bias) +
-                     at::linear(out.state, readout_state_->weight) +
-                     at::linear(words, readout_word_->weight);
-  return {out.state.view({batch, beam, -1}), activate(sum).view({batch, beam, -1}), out.alpha};
+  if (memory.packed) return step_fused(memory, queries, embedded);
+  // A row of places for each sentence, as many as its most queries need: keys are not copied.
+  const int64_t batch = memory.states.size(0);
+  std::vector<int64_t> places, count(static_cast<std::size_t>(batch), 0);
+  for (const int64_t row : queries.sentence) {
+    places.push_back(count[static_cast<std::size_t>(row)]++);
+  }
+  const int64_t width = *std::max_element(count.begin(), count.end());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] += queries.sentence[i] * width;
+  const Tensor index = torch::tensor(places, torch::kInt64).to(embedded.device());
+  const auto spread = [&](const Tensor& x) {
+    return torch::zeros({batch * width, x.size(1)}, x.options()).index_copy(0, index, x);
+  };
+  const auto gather = [&](const Tensor& x) { return x.index_select(0, index); };
+  const StepOutput out =
+      recur(memory, spread(queries.state), spread(gru1_->input_product(embedded)), {}, {});
+  const Tensor state = gather(out.state);
+  const Tensor sum =
+      at::linear(gather(out.context), readout_context_->weight, readout_context_->bias) +
+      at::linear(state, readout_state_->weight) + at::linear(embedded, readout_word_->weight);
+  return {state, activate(sum), gather(out.alpha.flatten(0, 1))};
 }
 
 }  // namespace verso

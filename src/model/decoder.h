@@ -32,11 +32,18 @@ struct DecoderOutput {
   Tensor alpha;  ///< [batch, target_len, source_len]; rows beyond a sentence's end are meaningless
 };
 
+/// The hypotheses that one step of decoding extends, any number for each sentence.
+struct Queries {
+  Tensor state;                   ///< [queries, hidden], s_{t-1}
+  Tensor previous;                ///< [queries] int64, y_{t-1}
+  std::vector<int64_t> sentence;  ///< [queries] rows of the Memory, not falling
+};
+
 /// What one step of decoding gives.
 struct DecoderStep {
-  Tensor state;    ///< [batch, beam, hidden], s_t
-  Tensor readout;  ///< [batch, beam, embed]
-  Tensor alpha;    ///< [batch, beam, source_len], attention when y_t is made
+  Tensor state;    ///< [queries, hidden], s_t
+  Tensor readout;  ///< [queries, embed]
+  Tensor alpha;    ///< [queries, source_len], attention when y_t is made
 };
 
 /// Attention decoder, Bahdanau et al. 2015, A.1.2, of one of two kinds:
@@ -63,9 +70,9 @@ class DecoderImpl : public torch::nn::Module {
   [[nodiscard]] DecoderOutput forward(const Memory& memory, const Tensor& embedded,
                                       const TargetBatch& target);
 
-  /// One step for `beam` hypotheses a sentence.
-  ///   state [batch, beam, hidden], embedded [batch, beam, embed]: embedding of the previous word
-  [[nodiscard]] DecoderStep step(const Memory& memory, const Tensor& state,
+  /// One step. embedded [queries, embed]: embeddings of queries.previous. Queries of a sentence
+  /// share its states and keys.
+  [[nodiscard]] DecoderStep step(const Memory& memory, const Queries& queries,
                                  const Tensor& embedded) const;
 
  private:
@@ -85,7 +92,7 @@ class DecoderImpl : public torch::nn::Module {
   [[nodiscard]] Recurred recur_all_fused(const Memory& memory, const Tensor& embedded,
                                          const TargetBatch& target, const Tensor& mask1,
                                          const Tensor& mask2) const;
-  [[nodiscard]] DecoderStep step_fused(const Memory& memory, const Tensor& state,
+  [[nodiscard]] DecoderStep step_fused(const Memory& memory, const Queries& queries,
                                        const Tensor& words) const;
   /// What the readout makes of the sum of its parts [rows, width].
   [[nodiscard]] Tensor activate(const Tensor& sum) const;

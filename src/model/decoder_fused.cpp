@@ -69,30 +69,31 @@ void gru_step(const GruCell& cell, const Tensor& ih, const Tensor& ih_bias, cons
 
 }  // namespace
 
-DecoderStep DecoderImpl::step_fused(const Memory& memory, const Tensor& state,
+DecoderStep DecoderImpl::step_fused(const Memory& memory, const Queries& queries,
                                     const Tensor& words) const {
-  const int64_t batch = state.size(0), beam = state.size(1), hidden = config_.hidden;
-  const Tensor next = state.reshape({batch * beam, hidden}).clone();
+  const int64_t rows = queries.state.size(0), hidden = config_.hidden;
+  const Tensor next = queries.state.clone();
   const Tensor no_bias = torch::zeros({3 * hidden}, next.options());
-  Tensor sums = torch::zeros({0}, next.options());
+  Tensor sums;
   if (conditional()) {
     gru_step(gru1_, gru1_->gates(words), no_bias, next);
-    sums = torch::zeros({batch * beam, 3 * hidden}, next.options());
+    sums = torch::zeros({rows, 3 * hidden}, next.options());
   } else {
     sums = gru1_->input_product(words);
   }
   const GruCell& reader = conditional() ? gru2_ : gru1_;
-  const Tensor queries = attention_->project_query(next);
-  Tensor alpha = torch::zeros({batch, beam, memory.source.longest}, next.options());
+  const Tensor projected = attention_->project_query(next);
+  Tensor alpha = torch::zeros({rows, memory.source.longest}, next.options());
   Tensor readout = at::mm(words, readout_word_->weight.t());
-  at::parallel_for(0, batch * beam, 1, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, rows, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(static_cast<std::size_t>(3 * hidden));
     float inverse[3];
     for (int64_t r = begin; r < end; ++r) {
-      const auto b = static_cast<std::size_t>(r / beam);
+      const auto b = static_cast<std::size_t>(queries.sentence[static_cast<std::size_t>(r)]);
       const int64_t first = memory.source.first[b], len = memory.attended[b];
       float* const weights = alpha.data_ptr<float>() + r * memory.source.longest;
-      attention_energies(len, config_.attention, queries.data_ptr<float>() + r * config_.attention,
+      attention_energies(len, config_.attention,
+                         projected.data_ptr<float>() + r * config_.attention,
                          memory.keys.data_ptr<float>() + first * config_.attention,
                          attention_->energy().data_ptr<float>(), weights);
       softmax_row(len, weights);
@@ -108,7 +109,7 @@ DecoderStep DecoderImpl::step_fused(const Memory& memory, const Tensor& state,
   });
   gru_step(reader, sums, reader->input_bias(), next);
   readout.addmm_(next, readout_state_->weight.t());
-  return {next.view({batch, beam, hidden}), activate(readout).view({batch, beam, -1}), alpha};
+  return {next, activate(readout), alpha};
 }
 
 }  // namespace verso

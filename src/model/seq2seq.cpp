@@ -108,8 +108,8 @@ DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch&
   return decoder_->forward(memory, embedded, target);
 }
 
-DecoderStep Seq2SeqImpl::step(const Memory& memory, const Tensor& state, const Tensor& previous) {
-  return decoder_->step(memory, state, at::embedding(target_embedding_, previous));
+DecoderStep Seq2SeqImpl::step(const Memory& memory, const Queries& queries) {
+  return decoder_->step(memory, queries, at::embedding(target_embedding_, queries.previous));
 }
 
 Tensor Seq2SeqImpl::logits(const Tensor& readout) const {

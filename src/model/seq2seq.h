@@ -34,8 +34,8 @@ class Seq2SeqImpl : public torch::nn::Module {
   /// Teacher forcing: readouts of all real target tokens and all attention weights.
   [[nodiscard]] DecoderOutput forward(const SourceBatch& source, const TargetBatch& target);
 
-  /// One step of decoding: previous [batch, beam] int64, state [batch, beam, hidden].
-  [[nodiscard]] DecoderStep step(const Memory& memory, const Tensor& state, const Tensor& previous);
+  /// One step of decoding.
+  [[nodiscard]] DecoderStep step(const Memory& memory, const Queries& queries);
 
   /// readout [..., embed] -> logits [..., target_vocab].
   [[nodiscard]] Tensor logits(const Tensor& readout) const;

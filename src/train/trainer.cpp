@@ -17,6 +17,7 @@
 #include "nn/buffer_cache.h"
 #include "nn/runtime.h"
 #include "train/guided_alignment.h"
+#include "train/kernel_check.h"
 #include "train/optimizer.h"
 #include "train/resume.h"
 #include "train/schedule.h"
@@ -54,6 +55,8 @@ class Trainer {
   [[nodiscard]] std::unique_ptr<ParameterUpdater> make_updater() const;
   void update_once();
   void forward_backward(const std::vector<int64_t>& pairs, Window& step);
+  void differentiate(const SourceBatch& source, const TargetBatch& target,
+                     const std::vector<PairLinks>& links, Window& step);
   [[noreturn]] void explain_memory(const std::vector<int64_t>& pairs) const;
   void skip_update(double loss, double norm);
   void validate();
@@ -79,6 +82,7 @@ class Trainer {
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<ParameterUpdater> updater_;
   std::unique_ptr<LearningRate> rate_;
+  std::unique_ptr<KernelCheck> check_;  ///< with kernels: check
   std::unique_ptr<MetricsLog> metrics_;
   BestScores best_;
   Window window_, whole_;  ///< since the last line; since this process began
@@ -108,7 +112,14 @@ Trainer::Trainer(Config config, const TrainOptions& options, Reporter& reporter,
   }
   const bool fused = model_.network->fused();
   use_buffer_cache(fused);
-  log::info(cat("kernels: ", fused ? "fused" : "generic"));
+  const bool checked = config_.kernels == Kernels::kCheck;
+  if (checked && !fused) {
+    throw ConfigError(
+        "kernels = \"check\" compares with the fused kernels, which run on a CPU, in float, with "
+        "model.gru = \"reset_after\"; expected \"auto\" or \"generic\" here");
+  }
+  if (checked) check_ = std::make_unique<KernelCheck>();
+  log::info(cat("kernels: ", fused ? "fused" : "generic", checked ? " checked by generic" : ""));
   write_file_atomically(folder_.file("config.json"), write_config(config_));
   log::info(cat("model: ", model_.network->parameter_count(), " parameters, vocabularies ",
                 model_.vocabularies.source->size(), " and ", model_.vocabularies.target->size()));
@@ -257,6 +268,21 @@ void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) 
   }
   const SourceBatch source = make_source_batch(sources, config_.model.attend_end, device_);
   const TargetBatch target = make_target_batch(targets, device_);
+  if (check_ != nullptr) {
+    const Tensor masks = generator_state(device_);
+    model_.network->use_kernels(Kernels::kGeneric);
+    differentiate(source, target, links, step);
+    check_->expect(*model_.network, step.objective);
+    model_.network->use_kernels(Kernels::kFused);
+    set_generator_state(device_, masks);
+  }
+  differentiate(source, target, links, step);
+  if (check_ != nullptr) check_->compare(*model_.network, step.objective);
+  step.norm = updater_->gradient_norm();
+}
+
+void Trainer::differentiate(const SourceBatch& source, const TargetBatch& target,
+                            const std::vector<PairLinks>& links, Window& step) {
   const DecoderOutput output = model_.network->forward(source, target);
   const Loss loss =
       cross_entropy(*model_.network, output.readout, target, config_.training.label_smoothing);
@@ -273,7 +299,6 @@ void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) 
   step.objective = loss.objective.item<double>();
   step.nll = loss.nll.sum().item<double>();
   step.tokens = loss.tokens;
-  step.norm = updater_->gradient_norm();
 }
 
 void Trainer::explain_memory(const std::vector<int64_t>& pairs) const {
@@ -415,6 +440,7 @@ void Trainer::report_progress() {
   const Progress line = progress();
   metrics_->write(line);
   reporter_.progress(line);
+  if (check_ != nullptr) log::info(check_->summary());
   window_ = {};
 }
 

@@ -187,26 +187,33 @@ TEST_P(Fused, StepsOfDecodingMatchGeneric) {
   fused_->eval();
   generic_->eval();
   const torch::NoGradGuard no_grad;
-  constexpr int64_t kBeam = 3;
-  const auto batch = static_cast<int64_t>(source_ids_.size());
+  // Three hypotheses of the first sentence, two of the next, then none, one, two, three …
+  const auto sentences = [](int64_t batch) {
+    std::vector<int64_t> rows;
+    for (int64_t b = 0; b < batch; ++b) rows.insert(rows.end(), (7 - b) % 4, b);
+    return rows;
+  };
   Memory memory = fused_->encode(source_), expected_memory = generic_->encode(source_);
-  Tensor state = memory.start.unsqueeze(1).expand({batch, kBeam, -1});
-  Tensor expected_state = expected_memory.start.unsqueeze(1).expand({batch, kBeam, -1});
+  std::vector<int64_t> rows = sentences(memory.start.size(0));
+  Tensor index = torch::tensor(rows, torch::kInt64);
+  Tensor state = memory.start.index_select(0, index);
+  Tensor expected_state = expected_memory.start.index_select(0, index);
   for (int64_t t = 0; t < 4; ++t) {
-    const Tensor words = torch::randint(4, kVocab, {state.size(0), kBeam}, torch::kInt64);
-    const DecoderStep step = fused_->step(memory, state, words);
-    const DecoderStep expected = generic_->step(expected_memory, expected_state, words);
+    const Tensor words = torch::randint(4, kVocab, {state.size(0)}, torch::kInt64);
+    const DecoderStep step = fused_->step(memory, {state, words, rows});
+    const DecoderStep expected = generic_->step(expected_memory, {expected_state, words, rows});
     EXPECT_LT(difference(step.state, expected.state), kTolerance);
     EXPECT_LT(difference(step.readout, expected.readout), kTolerance);
     EXPECT_LT(difference(step.alpha, expected.alpha), kTolerance);
     state = step.state;
     expected_state = expected.state;
-    if (t != 1 || batch == 1) continue;
-    // Sentences leave.
-    const std::vector<int64_t> kept = {batch - 1, 1};
-    const Tensor index = torch::tensor(kept, torch::kInt64);
+    if (t != 1 || source_ids_.size() == 1) continue;
+    // Sentences leave, and the last becomes the first.
+    const std::vector<int64_t> kept = {static_cast<int64_t>(source_ids_.size()) - 1, 1};
     memory = memory.select(kept);
     expected_memory = expected_memory.select(kept);
+    rows = {0, 0, 1};
+    index = torch::tensor({2, 0, 1}, torch::kInt64);
     state = state.index_select(0, index);
     expected_state = expected_state.index_select(0, index);
   }
