@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <string>
 
 #include "base/error.h"
 #include "model/seq2seq.h"
@@ -125,6 +127,28 @@ TEST(GuidedAlignment, GradientsOfEveryParameterMatchFiniteDifferences) {
         const double expected = (above - below) / (2 * kStep);
         ASSERT_NEAR(gradient[i].item<double>(), expected, 1e-6 * std::max(1.0, std::abs(expected)))
             << item.key() << "[" << i << "]";
+      }
+    }
+  }
+}
+
+TEST(GuidedAlignment, FusedGradientsEqualTheGenericOnes) {
+  for (const DecoderKind kind : {DecoderKind::kRnnsearch, DecoderKind::kConditional}) {
+    Guided guided(kind, torch::kFloat);
+    std::map<std::string, Tensor> expected;
+    for (const Kernels kernels : {Kernels::kGeneric, Kernels::kFused}) {
+      guided.network->use_kernels(kernels);
+      guided.network->zero_grad();
+      guided.loss({0, 1, 2}).backward();
+      for (const auto& item : guided.network->named_parameters()) {
+        const Tensor gradient = item.value().grad().clone();
+        if (kernels == Kernels::kGeneric) {
+          expected[item.key()] = gradient;
+          continue;
+        }
+        const double difference = (gradient - expected[item.key()]).abs().max().item<double>();
+        const double size = expected[item.key()].abs().max().item<double>();
+        EXPECT_LE(difference, 1e-5 * size + 1e-6) << item.key();
       }
     }
   }
