@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/command_table.h"
 #include "cli/standard_streams.h"
+#include "startup.h"
 
 namespace {
 
@@ -17,6 +18,7 @@ int fail(verso::ExitCode code, const char* kind, const char* message) {
 
 int main(int argc, char** argv) {
   using verso::ExitCode;
+  verso::choose_blas_kernel(argv);
   verso::prepare_standard_streams();
   try {
     return verso::run_program(argc, argv);

@@ -1,56 +1,52 @@
 // What must be decided before LibTorch, OpenMP and BLAS start.
-//
-// OpenMP reads its environment when its library is loaded, before main. Left alone, its threads
-// spin at every barrier; when another process takes one of their cores, each barrier waits for a
-// whole time slice and training falls to a tenth. So the program gives OpenMP a short spin, by
-// starting itself again with the environment it needs. .preinit_array runs before any library's own
-// start, so that this costs next to nothing. What the user has set is respected.
+
+#include "startup.h"
 
 #include <unistd.h>
 
-#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "nn/blas.h"
 
 namespace {
 
-constexpr const char* kSpin = "GOMP_SPINCOUNT=20000";
-constexpr const char* kDone = "VERSO_STARTED=1";
+constexpr const char* kSpin = "20000";
 
-// No library is initialised yet: plain loops and system calls only, and no sanitizer.
-#define VERSO_BARE __attribute__((no_sanitize("address", "undefined", "thread")))
-
-VERSO_BARE bool names(const char* entry, const char* setting) {
-  std::size_t i = 0;
-  while (setting[i] != '=' && entry[i] == setting[i]) ++i;
-  return setting[i] == '=' && entry[i] == '=';
-}
-
-VERSO_BARE void start_again(int, char** argv, char** envp) {
-  constexpr const char* kOthers[] = {"OMP_WAIT_POLICY=", "GOMP_SPINCOUNT=", kDone};
-  std::size_t count = 0;
-  for (; envp[count] != nullptr; ++count) {
-    for (const char* other : kOthers) {
-      if (names(envp[count], other)) return;
+const char* find_variable(const char* name) {
+  const std::size_t length = std::strlen(name);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      return *entry + length + 1;
     }
   }
-  constexpr std::size_t kMost = 4096;
-  if (count + 3 > kMost) return;
-  char* with[kMost];
-  for (std::size_t i = 0; i < count; ++i) with[i] = envp[i];
-  with[count] = const_cast<char*>(kSpin);
-  with[count + 1] = const_cast<char*>(kDone);
-  with[count + 2] = nullptr;
-  // The program's own path keeps its name in process lists. Coming back means that neither way
-  // works (no /proc): then the program goes on as it is.
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  if (length > 0) {
-    path[length] = '\0';
-    execve(path, argv, with);
-  }
-  execve("/proc/self/exe", argv, with);
+  return nullptr;
 }
 
-using Start = void (*)(int, char**, char**);
-[[gnu::section(".preinit_array"), gnu::used]] const Start kStart = start_again;
-
 }  // namespace
+
+// OpenMP reads its environment when its library is loaded, before main, and nothing can be set
+// afterwards. Left alone its threads spin at every barrier; when another process takes one of their
+// cores, each barrier waits for a whole time slice and training falls to a tenth. This program's
+// own getenv answers in its place with a short spin, unless the user has said something.
+extern "C" char* getenv(const char* name) noexcept {
+  const char* value = find_variable(name);
+  if (value == nullptr && std::strcmp(name, "GOMP_SPINCOUNT") == 0 &&
+      find_variable("OMP_WAIT_POLICY") == nullptr) {
+    value = kSpin;
+  }
+  return const_cast<char*>(value);
+}
+
+namespace verso {
+
+void choose_blas_kernel(char** argv) {
+  constexpr const char* kCore = "OPENBLAS_CORETYPE";
+  if (find_variable(kCore) != nullptr) return;
+  const std::string better = better_openblas_core(blas_info());
+  if (better.empty() || setenv(kCore, better.c_str(), 1) != 0) return;
+  // Coming back means that the program could not be found; then it goes on as it is.
+  execv("/proc/self/exe", argv);
+}
+
+}  // namespace verso

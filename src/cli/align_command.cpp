@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "align/export.h"
-#include "align/links.h"
+#include "align/forced_links.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/given_pairs.h"
 #include "cli/model_options.h"
+#include "cli/shift_options.h"
 #include "cli/standard_streams.h"
-#include "search/forced.h"
 
 namespace verso {
 
@@ -27,16 +27,11 @@ struct Options {
   ModelOptions model;
   GivenPairsOptions pairs;
   Format format = Format::kLinks;
-  LinkRule rule = LinkRule::kPerTarget;
-  float threshold = 0.5F;
+  LinkOptions links;
+  ShiftOptions shift;
   bool with_weights = false, with_words = false, with_end = false, pieces = false, colour = false;
   std::string folder;
 };
-
-std::vector<std::string> words_of_line(const std::string& line) {
-  const auto views = split_tokens(line);
-  return {views.begin(), views.end()};
-}
 
 std::vector<std::string> pieces_of(const EncodedLine& line, const Vocabulary& vocabulary) {
   std::vector<std::string> pieces;
@@ -48,27 +43,17 @@ std::vector<std::string> pieces_of(const EncodedLine& line, const Vocabulary& vo
 SoftAlignment soft_alignment(const ForcedPair& pair, const std::string& source,
                              const std::string& target, const VocabularyPair& vocabularies,
                              const Options& options) {
-  SoftAlignment soft;
-  if (pair.alpha.empty()) {
-    soft.source = words_of_line(source);
-    soft.target = words_of_line(target);
-    return soft;  // a side is empty: nothing is aligned
-  }
-  if (options.pieces) {
+  SoftAlignment soft = word_alignment(pair, source, target);
+  if (options.pieces && !pair.alpha.empty()) {
     soft.source = pieces_of(pair.source, *vocabularies.source);
     soft.target = pieces_of(pair.target, *vocabularies.target);
-    soft.source_end = soft.target_end = true;
     soft.weights = pair.alpha;
-    soft.score = pair.log_prob;
-  } else {
-    soft = merge_pieces(pair.alpha, {words_of_line(source), pair.source.word_of}, true,
-                        {words_of_line(target), pair.target.word_of}, true, pair.log_prob);
   }
   return options.with_end ? soft : without_ends(soft);
 }
 
 std::string links_line(const SoftAlignment& soft, const Options& options) {
-  const std::vector<Link> links = extract_links(soft, options.rule, options.threshold);
+  const std::vector<Link> links = extract_links(soft, options.links.rule, options.links.threshold);
   return (options.with_words ? format_links_with_words(links, soft, options.with_weights)
                              : format_links(links, options.with_weights)) +
          "\n";
@@ -104,10 +89,12 @@ int run_align(const Options& options) {
   GivenPairs input(options.pairs);
   const LoadedModels loaded = load_models(options.model);
   const VocabularyPair& vocabularies = loaded.checkpoints.front().model.vocabularies;
+  ForcedOptions forced_options;
+  forced_options.shift = choose_shift(options.shift, loaded.models(), options.links);
   std::int64_t id = 0;
   if (options.format == Format::kHtml) write_out(html_begin("Alignments"));
   for (ParallelText pairs = input.next(); !pairs.source.empty(); pairs = input.next()) {
-    const auto forced = forced_decode(loaded.models(), pairs.source, pairs.target);
+    const auto forced = forced_decode(loaded.models(), pairs.source, pairs.target, forced_options);
     for (std::size_t i = 0; i < forced.size(); ++i) {
       write_pair(soft_alignment(forced[i], pairs.source[i], pairs.target[i], vocabularies, options),
                  id++, options);
@@ -124,6 +111,12 @@ links of the model's own translations see verso translate --alignment.
 
 Words are the white-space tokens of the lines as given. A pair of words weighs the sum over the
 source word's pieces of the mean over the target word's pieces of the attention.
+
+A model knows a target word only once it has read it. --shift 0 takes the attention of the step that
+makes the word; --shift N that of the step N later, which asks with a state that has read it: the
+first is 1 with decoder kind conditional, 2 with rnnsearch. Behind the last word the model goes on
+reading end symbols, so that every word has its step. --shift auto takes the one with the lowest AER
+on pairs with gold links (--dev-source, --dev-target, --dev-gold); it logs the AER of each.
 
 links    one line a pair: SOURCE-TARGET, from 0, source first: 0-0 1-2. End symbols are set aside
          before the best is taken. --per target: one link for each target word (its strongest source
@@ -150,15 +143,17 @@ void setup_align(CLI::App& command, CommandRun& run) {
                                                                  {"text", Format::kText}}))
       ->type_name("links|json|nematus|svg|html|text")
       ->default_str("links");
-  command.add_option("--per", options->rule, "which links")
+  command.add_option("--per", options->links.rule, "which links")
       ->transform(CLI::Transformer(std::map<std::string, LinkRule>{{"target", LinkRule::kPerTarget},
                                                                    {"source", LinkRule::kPerSource},
                                                                    {"all", LinkRule::kThreshold}}))
       ->type_name("target|source|all")
       ->default_str("target");
-  command.add_option("--threshold", options->threshold, "least weight of a link with --per all")
+  command
+      .add_option("--threshold", options->links.threshold, "least weight of a link with --per all")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  add_shift_options(command, options->shift);
   command.add_flag("--with-weights", options->with_weights, "weights beside links");
   command.add_flag("--with-words", options->with_words, "words beside links");
   command.add_flag("--with-end", options->with_end,

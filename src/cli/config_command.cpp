@@ -40,6 +40,7 @@ void check_corpus(const CorpusConfig& corpus, const std::string& path, InvalidUt
     } else if (split_tokens(source).empty() || split_tokens(target).empty()) {
       ++blank;
     }
+    (void)reader.links(source, target);  // throws for a bad line
   }
   if (pairs == blank + invalid) {
     throw DataError(cat(path, ": ", source_file, ": no pair can be used: ", pairs, " pairs, ",

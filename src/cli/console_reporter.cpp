@@ -43,9 +43,10 @@ std::string duration(double seconds) {
 std::string progress_line(const Progress& p) {
   std::string line =
       cat("update ", p.update, "  epoch ", fixed(p.epoch, 2), "  loss ", fixed(p.loss, 3),
-          "  perplexity ", fixed(p.perplexity, 2), "  ", fixed(p.tokens_per_second, 0),
-          " tokens/s  rate ", p.learning_rate, "  gradient ", fixed(p.gradient_norm, 2),
-          "  elapsed ", duration(p.elapsed));
+          "  perplexity ", fixed(p.perplexity, 2),
+          p.guided ? cat("  guided ", fixed(*p.guided, 3)) : "", "  ",
+          fixed(p.tokens_per_second, 0), " tokens/s  rate ", p.learning_rate, "  gradient ",
+          fixed(p.gradient_norm, 2), "  elapsed ", duration(p.elapsed));
   if (p.left) line += cat("  left ", duration(*p.left));
   if (p.left_to_validation) line += cat("  validation in ", duration(*p.left_to_validation));
   if (p.skipped > 0) line += cat("  left out ", p.skipped);
@@ -58,6 +59,8 @@ std::vector<std::string> validation_lines(const Validation& v) {
           duration(v.seconds), "): teacher-forced loss ", fixed(v.loss, 4), ", perplexity ",
           fixed(v.perplexity, 3), "; decoded BLEU ", fixed(v.bleu, 2), " (", v.bleu_signature,
           "), chrF ", fixed(v.chrf, 2), " (", v.chrf_signature, ")")};
+  lines.push_back(cat("  attention: ", v.aer ? cat("AER ", fixed(*v.aer, 4), ", ") : "", "entropy ",
+                      fixed(v.entropy, 3), " nats, coverage ", fixed(v.coverage, 3)));
   std::string verdict = cat(v.gained ? "  best so far in " : "  no gain in ", enum_name(v.metric),
                             ": best ", fixed(v.best, 3), " at update ", v.best_update);
   if (v.patience > 0) verdict += cat("; patience ", v.without_gain, " of ", v.patience, " used");

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "nn/buffer_cache.h"
 #include "nn/runtime.h"
 
 namespace verso {
@@ -14,6 +15,14 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->transform(CLI::Transformer(std::map<std::string, Device>{
           {"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}}))
       ->type_name("auto|cpu|cuda")
+      ->default_str("auto");
+  command
+      .add_option("--kernels", options.kernels,
+                  "fused: hand-written CPU kernels; generic: LibTorch's operations; auto: fused "
+                  "where they can run")
+      ->transform(CLI::Transformer(std::map<std::string, Kernels>{
+          {"auto", Kernels::kAuto}, {"fused", Kernels::kFused}, {"generic", Kernels::kGeneric}}))
+      ->type_name("auto|fused|generic")
       ->default_str("auto");
   command.add_option("--threads", options.threads, "CPU threads; 0 = physical cores")
       ->check(CLI::Range(0, 1024))
@@ -43,6 +52,9 @@ LoadedModels load_models(const ModelOptions& options) {
   for (const std::string& path : options.paths) {
     loaded.checkpoints.push_back(load_checkpoint(path, device));
     loaded.checkpoints.back().state = {};
+    Seq2Seq& network = loaded.checkpoints.back().model.network;
+    network->use_kernels(options.kernels);
+    use_buffer_cache(network->fused());
   }
   return loaded;
 }

@@ -17,10 +17,11 @@ namespace verso {
 struct ModelOptions {
   std::vector<std::string> paths;
   Device device = Device::kAuto;
+  Kernels kernels = Kernels::kAuto;
   std::int64_t threads = 0;
 };
 
-/// Adds MODEL (one or several: an ensemble), --device and --threads.
+/// Adds MODEL (one or several: an ensemble), --device, --kernels and --threads.
 void add_model_options(CLI::App& command, ModelOptions& options);
 
 /// Adds --invalid-utf8 error|replace.

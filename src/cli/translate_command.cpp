@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "cli/stdin_lines.h"
 #include "cli/translate_output.h"
 #include "data/corpus.h"
+#include "search/forced.h"
 
 namespace verso {
 namespace {
@@ -31,6 +33,7 @@ struct Options {
   OutputForm form;
   std::string dictionary;
   bool prefix = false;
+  std::optional<std::int64_t> shift;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kError;
 };
 
@@ -106,6 +109,7 @@ int run_translate(Options& options) {
   check_search_options(translate.search);
   if (!options.dictionary.empty()) translate.dictionary = read_dictionary(options.dictionary);
   const LoadedModels loaded = load_models(options.model);
+  translate.shift = options.shift.value_or(usual_shift(*loaded.models().at(0)));
   const Translator translator(loaded.models(), translate, options.model.paths);
   const Counts counts = filter(translator, options);
   if (counts.cut > 0) {
@@ -175,7 +179,14 @@ void setup_translate(CLI::App& command, CommandRun& run) {
   add_model_options(command, options->model);
   command.option_defaults()->always_capture_default();
   add_search_options(command, *options);
-  command.add_flag("--alignment", options->form.alignment, "print which words belong together");
+  auto* alignment =
+      command.add_flag("--alignment", options->form.alignment, "print which words belong together");
+  command
+      .add_option("--shift", options->shift,
+                  "steps later from which a word's alignment is read, see verso align --help; the "
+                  "model's own unless given")
+      ->check(CLI::Range(0, 2))
+      ->needs(alignment);
   command.add_flag("--json", options->form.json, "JSON Lines instead of plain text");
   command.add_flag("--prefix", options->prefix,
                    "input lines are SOURCE<TAB>BEGINNING: whole words the translation starts with");

@@ -14,7 +14,7 @@ namespace verso {
 enum class VocabularyKind { kWord, kChar, kBpe, kUnigram };
 enum class InvalidUtf8 { kError, kReplace, kSkip };
 enum class Device { kAuto, kCpu, kCuda };
-enum class Kernels { kAuto, kGeneric };
+enum class Kernels { kAuto, kGeneric, kFused, kCheck };
 enum class DecoderKind { kRnnsearch, kConditional };
 enum class DecoderStart { kBackward, kMean };
 enum class Readout { kMaxout, kTanh };
@@ -22,7 +22,7 @@ enum class Tie { kNone, kTarget, kAll };
 enum class GruVariant { kResetAfter, kResetBefore };
 enum class Optimizer { kAdam, kAdamW, kAdadelta, kSgd };
 enum class Schedule { kConstant, kInverseSqrt, kPlateau };
-enum class Metric { kBleu, kChrf, kPerplexity };
+enum class Metric { kBleu, kChrf, kPerplexity, kAer, kEntropy, kCoverage };
 
 template <>
 inline constexpr EnumNames<VocabularyKind, 4> enum_names<VocabularyKind>{{
@@ -44,9 +44,11 @@ inline constexpr EnumNames<Device, 3> enum_names<Device>{{
     {Device::kCuda, "cuda"},
 }};
 template <>
-inline constexpr EnumNames<Kernels, 2> enum_names<Kernels>{{
+inline constexpr EnumNames<Kernels, 4> enum_names<Kernels>{{
     {Kernels::kAuto, "auto"},
     {Kernels::kGeneric, "generic"},
+    {Kernels::kFused, "fused"},
+    {Kernels::kCheck, "check"},
 }};
 template <>
 inline constexpr EnumNames<DecoderKind, 2> enum_names<DecoderKind>{{
@@ -88,10 +90,13 @@ inline constexpr EnumNames<Schedule, 3> enum_names<Schedule>{{
     {Schedule::kPlateau, "plateau"},
 }};
 template <>
-inline constexpr EnumNames<Metric, 3> enum_names<Metric>{{
+inline constexpr EnumNames<Metric, 6> enum_names<Metric>{{
     {Metric::kBleu, "bleu"},
     {Metric::kChrf, "chrf"},
     {Metric::kPerplexity, "perplexity"},
+    {Metric::kAer, "aer"},
+    {Metric::kEntropy, "entropy"},
+    {Metric::kCoverage, "coverage"},
 }};
 
 /// One parallel corpus: two line-parallel files, or one TSV (source TAB target). Files may be
@@ -101,6 +106,8 @@ struct CorpusConfig {
   std::string target;
   std::string tsv;
   double weight = 1.0;
+  std::string links;
+  std::int64_t links_index = 0;
 
   template <class V>
   static void visit_fields(V&& v) {
@@ -109,6 +116,11 @@ struct CorpusConfig {
     v(&CorpusConfig::tsv, "tsv", any_text(), "instead of source and target: source TAB target");
     v(&CorpusConfig::weight, "weight", range(0.001, 1000.),
       "share in an epoch: 2 = each pair twice, 0.5 = half of the pairs, newly drawn each epoch");
+    v(&CorpusConfig::links, "links", any_text(),
+      "file of word links, a line a pair: 0-0 1-2 (1p2 or 1?2 are possible ones). In data.train "
+      "they "
+      "guide attention (training.guided); in data.valid they are the gold links of the metric aer");
+    v(&CorpusConfig::links_index, "links_index", range(0, 1), "what links counts from");
   }
 };
 
@@ -179,6 +191,7 @@ struct DecoderConfig {
   DecoderKind kind = DecoderKind::kConditional;
   DecoderStart start = DecoderStart::kBackward;
   Readout readout = Readout::kTanh;
+  std::int64_t shift = 0;
 
   template <class V>
   static void visit_fields(V&& v) {
@@ -189,6 +202,11 @@ struct DecoderConfig {
       "first decoder state from the backward encoder state at the first word (the paper) or from "
       "the mean of all encoder states");
     v(&DecoderConfig::readout, "readout", one_of(), "maxout of two (the paper) or tanh");
+    v(&DecoderConfig::shift, "shift", range(0, 2),
+      "from which step the links of a target word are read, guided and scored: 0 the one that "
+      "makes "
+      "it; so many later, those that have read it: the first is 1 in conditional order, 2 in "
+      "rnnsearch order. Changes alignments only, not the model");
   }
 };
 
@@ -246,6 +264,19 @@ struct ModelConfig {
   }
 };
 
+struct GuidedConfig {
+  double weight = 1.0;
+  std::int64_t half_life = 0;
+
+  template <class V>
+  static void visit_fields(V&& v) {
+    v(&GuidedConfig::weight, "weight", range(0., 1000.),
+      "of the cross-entropy of attention to data.train's links in the loss");
+    v(&GuidedConfig::half_life, "half_life", range(0, 1000000000),
+      "updates after which weight has fallen to half, and so on; 0 = it stays");
+  }
+};
+
 struct TrainingConfig {
   std::int64_t batch_tokens = 1000;
   std::int64_t sort_window = 1000;
@@ -264,6 +295,7 @@ struct TrainingConfig {
   std::int64_t decay_patience = 1;
   double min_learning_rate = 1e-6;
   double label_smoothing = 0.1;
+  GuidedConfig guided;
   std::int64_t max_nonfinite = 10;
   std::int64_t log_every = 50;
 
@@ -299,6 +331,7 @@ struct TrainingConfig {
       "plateau: the rate never falls below");
     v(&TrainingConfig::label_smoothing, "label_smoothing", range(0., 0.9),
       "share of probability spread over the vocabulary");
+    v(&TrainingConfig::guided, "guided", "guided alignment: attention taught by given links");
     v(&TrainingConfig::max_nonfinite, "max_nonfinite", range(1, 1000000),
       "updates in a row with a non-finite loss or gradient (each is left out) that end the run");
     v(&TrainingConfig::log_every, "log_every", range(1, 1000000), "updates between progress lines");
@@ -318,7 +351,7 @@ struct ValidationConfig {
     v(&ValidationConfig::every_updates, "every_updates", range(0, 1000000000),
       "updates between validations; 0 = at the end of each epoch");
     v(&ValidationConfig::metric, "metric", one_of(),
-      "decides which checkpoint is best, early stopping and plateau");
+      "decides which checkpoint is best, early stopping and plateau; aer needs data.valid.links");
     v(&ValidationConfig::patience, "patience", range(0, 1000000),
       "validations without gain that end training; 0 = never");
     v(&ValidationConfig::beam, "beam", range(1, 1000), "beam size of decoded scores");
@@ -365,7 +398,10 @@ struct Config {
       "of every random choice; -1: drawn, and written to the log");
     v(&Config::device, "device", one_of(), "where to compute");
     v(&Config::threads, "threads", range(0, 1024), "CPU threads; 0 = physical cores");
-    v(&Config::kernels, "kernels", one_of(), "which implementation of the model's layers runs");
+    v(&Config::kernels, "kernels", one_of(),
+      "which implementation of the model runs: fused: hand-written CPU kernels; generic: "
+      "LibTorch's operations, on every device; auto: fused where it can; check: both, with their "
+      "largest differences logged");
     v(&Config::data, "data", "text to train on");
     v(&Config::vocabulary, "vocabulary", "how text becomes ids");
     v(&Config::model, "model", "architecture");

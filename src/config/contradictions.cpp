@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/config.h"
 #include "config/problems.h"
@@ -23,7 +25,10 @@ void check_corpus(const CorpusConfig& corpus, const std::string& path,
     found.push_back(cat(path, ": target is ", json_quote(corpus.target),
                         " but source is missing; give both, or tsv"));
   }
-  if (corpus.source == "-" || corpus.target == "-" || corpus.tsv == "-") {
+  if (!corpus.links.empty() && names_no_file(corpus)) {
+    found.push_back(cat(path, ": links is ", json_quote(corpus.links), " but there is no text"));
+  }
+  if (corpus.source == "-" || corpus.target == "-" || corpus.tsv == "-" || corpus.links == "-") {
     found.push_back(cat(path,
                         ": \"-\" (standard input) cannot be read more than once, which "
                         "training needs; give a file"));
@@ -68,6 +73,11 @@ void check_training(const Config& config, std::vector<std::string>& found) {
         "0 and ",
         validates ? "validation.patience is 0" : "there is no data.valid", "; set one of them"));
   }
+  if (validates && config.validation.metric == Metric::kAer && config.data.valid.links.empty()) {
+    found.emplace_back(
+        "validation.metric is \"aer\" but data.valid.links is empty; name the gold links of "
+        "data.valid, or choose another metric");
+  }
   if (config.validation.every_updates > 0 && !validates) {
     found.push_back(cat("validation.every_updates is ", config.validation.every_updates,
                         " but there is no data.valid; name a validation corpus, or set it to 0"));
@@ -98,6 +108,11 @@ std::vector<std::string> find_idle_keys(const Config& config) {
                         config.training.schedule == Schedule::kPlateau
                             ? ", and the plateau schedule keeps training.learning_rate as it is"
                             : ""));
+  }
+  const auto has_links = [](const CorpusConfig& corpus) { return !corpus.links.empty(); };
+  const auto& train = config.data.train;
+  if (std::any_of(train.begin(), train.end(), has_links) && config.training.guided.weight == 0) {
+    notes.emplace_back("data.train has links but training.guided.weight is 0: they guide nothing");
   }
   const VocabularyKind kind = config.vocabulary.kind;
   const bool pieces = kind == VocabularyKind::kBpe || kind == VocabularyKind::kUnigram;

@@ -34,7 +34,9 @@ bool check_utf8(std::string& line, const std::string& path, std::int64_t number,
 
 struct PairReader::Impl {
   std::unique_ptr<LineReader> source, target;  // target: none for a TSV
-  std::string line;
+  std::unique_ptr<LineReader> links;           // none without links
+  std::int32_t links_index = 0;
+  std::string line, links_line;
 
   bool next_of_tsv(std::string& source_line, std::string& target_line) {
     if (!source->next(line)) return false;
@@ -61,6 +63,23 @@ struct PairReader::Impl {
                         " has ", target->line_number(), ", expected as many; line ", first_alone,
                         " of ", longer.path(), " is the first without a partner"));
   }
+
+  bool next_pair(std::string& source_line, std::string& target_line) {
+    return target ? next_of_files(source_line, target_line) : next_of_tsv(source_line, target_line);
+  }
+
+  // Called when links or pairs end before the other; reads both to their ends for the message.
+  [[noreturn]] void fail_links() {
+    std::string first, second;
+    while (next_pair(first, second)) {
+    }
+    while (links->next(first)) {
+    }
+    throw DataError(cat(links->path(), " has ", links->line_number(), " lines, but ",
+                        source->path(), target ? " and " + target->path() + " have " : " has ",
+                        source->line_number(),
+                        " pairs; expected a line of links for each (a blank one for none)"));
+  }
 };
 
 PairReader::PairReader(const CorpusConfig& corpus) : impl_(std::make_unique<Impl>()) {
@@ -76,12 +95,27 @@ PairReader::PairReader(const CorpusConfig& corpus) : impl_(std::make_unique<Impl
   }
   impl_->source = std::make_unique<LineReader>(has_tsv ? corpus.tsv : corpus.source);
   if (!has_tsv) impl_->target = std::make_unique<LineReader>(corpus.target);
+  if (!corpus.links.empty()) impl_->links = std::make_unique<LineReader>(corpus.links);
+  impl_->links_index = static_cast<std::int32_t>(corpus.links_index);
 }
 
 PairReader::~PairReader() = default;
 
 bool PairReader::next(std::string& source, std::string& target) {
-  return impl_->target ? impl_->next_of_files(source, target) : impl_->next_of_tsv(source, target);
+  const bool more = impl_->next_pair(source, target);
+  if (impl_->links && impl_->links->next(impl_->links_line) != more) impl_->fail_links();
+  return more;
+}
+
+std::vector<Link> PairReader::links(std::string_view source, std::string_view target) const {
+  if (!impl_->links) return {};
+  const std::int32_t first = impl_->links_index;
+  const std::string place = cat(impl_->links->path(), ":", impl_->links->line_number());
+  std::vector<Link> links = parse_links(impl_->links_line, place, first);
+  if (links.empty()) return links;
+  check_links(links, std::ssize(split_tokens(source)), std::ssize(split_tokens(target)), place,
+              first);
+  return links;
 }
 
 std::int64_t PairReader::line_number() const { return impl_->source->line_number(); }
@@ -110,6 +144,7 @@ ParallelText read_parallel_text(const CorpusConfig& corpus, InvalidUtf8 rule) {
     if (!reader.check_utf8(source, target, rule)) continue;
     text.source.push_back(source);
     text.target.push_back(target);
+    if (!corpus.links.empty()) text.links.push_back(reader.links(source, target));
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "data/link_format.h"
 
 namespace verso {
 
@@ -43,18 +44,23 @@ class LineReader {
 /// line and byte ("train.en:2: byte 4 (0xE9) is not valid UTF-8 …") for InvalidUtf8::kError.
 bool check_utf8(std::string& line, const std::string& path, std::int64_t number, InvalidUtf8 rule);
 
-/// Pairs of lines of a corpus (two files, or a TSV with one TAB).
+/// Pairs of lines of a corpus (two files, or a TSV with one TAB), with a line of links for each
+/// where the corpus has links.
 class PairReader {
  public:
   explicit PairReader(const CorpusConfig& corpus);
   ~PairReader();
   /// False at the end. Throws DataError when one file ends before the other (both paths, both
-  /// counts, the first line without partner), or when a TSV line does not have exactly one TAB.
+  /// counts, the first line without partner), when a TSV line does not have exactly one TAB, or
+  /// when there are more or fewer lines of links than pairs.
   bool next(std::string& source, std::string& target);
   [[nodiscard]] std::int64_t line_number() const;
   /// Where the last pair's source and target stand, for messages: "path:line".
   [[nodiscard]] std::string source_place() const;
   [[nodiscard]] std::string target_place() const;
+  /// Links of the pair that next() gave last, from 0; none where the corpus has no links. Throws
+  /// DataError (file:line) for what is no link and for an index past the words of the pair.
+  [[nodiscard]] std::vector<Link> links(std::string_view source, std::string_view target) const;
   /// verso::check_utf8() on both sides of the pair that next() gave last.
   bool check_utf8(std::string& source, std::string& target, InvalidUtf8 rule) const;
 
@@ -67,6 +73,7 @@ class PairReader {
 /// Pairs that `rule` leaves out are not in it; blank lines are.
 struct ParallelText {
   std::vector<std::string> source, target;
+  std::vector<std::vector<Link>> links = {};  ///< one for each pair, or none at all
 };
 [[nodiscard]] ParallelText read_parallel_text(const CorpusConfig& corpus, InvalidUtf8 rule);
 

@@ -25,7 +25,7 @@ class TrainingPairs {
  public:
   explicit TrainingPairs(const DataConfig& data) : data_(data) {
     for (const CorpusConfig& corpus : data_.train) {
-      for (const std::string& path : {corpus.source, corpus.target, corpus.tsv}) {
+      for (const std::string& path : {corpus.source, corpus.target, corpus.tsv, corpus.links}) {
         if (!path.empty()) require_regular_file(path);
       }
     }
@@ -52,6 +52,10 @@ class TrainingPairs {
   [[nodiscard]] std::int64_t corpus() const { return corpus_; }
   [[nodiscard]] std::int64_t line() const { return reader_->line_number(); }
   [[nodiscard]] std::string place() const { return reader_->source_place(); }
+  /// The links of the pair that next() gave last.
+  [[nodiscard]] std::vector<Link> links(std::string_view source, std::string_view target) const {
+    return reader_->links(source, target);
+  }
   [[nodiscard]] std::int64_t read() const { return read_; }
   [[nodiscard]] std::int64_t invalid() const { return invalid_; }
 
@@ -75,6 +79,10 @@ std::string digest_of(const Config& config, const VocabularyPair& vocabularies) 
     digest.add_field(corpus.tsv.empty() ? "source and target" : "tsv");
     for (const std::string& path : {corpus.source, corpus.target, corpus.tsv}) {
       if (!path.empty()) digest.add_file(path);
+    }
+    if (!corpus.links.empty()) {
+      digest.add_field(cat("links from ", corpus.links_index));
+      digest.add_file(corpus.links);
     }
   }
   return digest.hex();
@@ -108,6 +116,11 @@ bool count_pair(const DataConfig& data, std::int64_t source_len, std::int64_t ta
   throw DataError(message);
 }
 
+bool has_links(const DataConfig& data) {
+  return std::any_of(data.train.begin(), data.train.end(),
+                     [](const CorpusConfig& corpus) { return !corpus.links.empty(); });
+}
+
 void build_cache(const Config& config, const VocabularyPair& vocabularies, const std::string& path,
                  const std::string& digest) {
   const DataConfig& data = config.data;
@@ -115,7 +128,7 @@ void build_cache(const Config& config, const VocabularyPair& vocabularies, const
     throw DataError(cat("data.max_len is ", data.max_len, ", expected at most ", kLongestSide));
   }
   PairCacheWriter writer(path, static_cast<std::int64_t>(data.train.size()),
-                         config.vocabulary.sampling > 0);
+                         config.vocabulary.sampling > 0, has_links(data));
   TrainingPairs pairs(data);
   PairCounts counts;
   std::string source, target;
@@ -125,8 +138,9 @@ void build_cache(const Config& config, const VocabularyPair& vocabularies, const
     }
     const EncodedLine source_ids = vocabularies.source->encode(source);
     const EncodedLine target_ids = vocabularies.target->encode(target);
+    const std::vector<Link> links = pairs.links(source, target);
     if (count_pair(data, std::ssize(source_ids.ids), std::ssize(target_ids.ids), counts)) {
-      writer.add(pairs.corpus(), pairs.line(), source_ids.ids, target_ids.ids, source, target);
+      writer.add({pairs.corpus(), pairs.line(), source_ids, target_ids, source, target, links});
     }
   }
   counts.read = pairs.read();

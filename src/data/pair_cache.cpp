@@ -13,7 +13,7 @@ namespace verso {
 namespace {
 
 constexpr char kMagic[8] = {'v', 'e', 'r', 's', 'o', 'p', 'r', 's'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kBuffer = 1 << 22;
 
 std::uint32_t extend_checksum(std::uint32_t checksum, const void* data, std::size_t size) {
@@ -53,6 +53,17 @@ class MappedDataset final : public Dataset {
     const auto after = std::upper_bound(corpus_ends_.begin(), corpus_ends_.end(), pair);
     return after - corpus_ends_.begin();
   }
+  [[nodiscard]] PairLinks links(std::int64_t pair) const override {
+    if (!has_links()) return {};
+    const PairEntry& entry = entry_of(pair);
+    const std::int32_t* record = records_ + links_offset(entry);
+    const auto count = static_cast<std::size_t>(*record++);
+    if (count == 0) return {};
+    const std::int32_t* const target_words = record + entry.source_len;
+    const auto* links = reinterpret_cast<const WordLink*>(target_words + entry.target_len);
+    return {{record, entry.source_len}, {target_words, entry.target_len}, {links, count}};
+  }
+  [[nodiscard]] bool has_links() const override { return footer_.has_links != 0; }
   [[nodiscard]] const PairCounts& counts() const override { return footer_.counts; }
   [[nodiscard]] const std::string& digest() const override { return digest_; }
   [[nodiscard]] EncodedLine sampled_source(std::int64_t pair, Random& random) const override {
@@ -66,6 +77,15 @@ class MappedDataset final : public Dataset {
   [[noreturn]] void fail(const std::string& what) const { throw DataError(cat(path_, ": ", what)); }
 
   [[nodiscard]] const PairEntry& entry_of(std::int64_t pair) const { return index_[pair]; }
+
+  // Where the number of links stands in records_, behind ids and text.
+  [[nodiscard]] std::uint64_t links_offset(const PairEntry& entry) const {
+    const std::uint64_t offset = entry.offset + entry.source_len + entry.target_len;
+    if (footer_.has_text == 0) return offset;
+    const auto bytes = std::size_t{static_cast<std::uint32_t>(records_[offset])} +
+                       static_cast<std::uint32_t>(records_[offset + 1]);
+    return offset + 2 + words_for(bytes);
+  }
 
   // Side 0 is the source, side 1 the target.
   [[nodiscard]] std::string_view text(std::int64_t pair, int side) const {
@@ -129,7 +149,7 @@ class MappedDataset final : public Dataset {
       const PairEntry& entry = entry_of(pair);
       const auto all = static_cast<std::uint64_t>(footer_.record_words);
       const std::uint64_t ids = std::uint64_t{entry.source_len} + entry.target_len;
-      if (entry.offset != expected || ids + 2 * footer_.has_text > all - expected) {
+      if (entry.offset != expected || ids + std::uint64_t{2} * footer_.has_text > all - expected) {
         fail(cat("has a wrong index entry ", pair));
       }
       expected += ids;
@@ -138,6 +158,13 @@ class MappedDataset final : public Dataset {
         const auto target_size = static_cast<std::uint32_t>(records_[expected + 1]);
         expected += 2 + words_for(std::size_t{size} + target_size);
         if (expected > all) fail(cat("has a wrong text size at entry ", pair));
+      }
+      if (footer_.has_links != 0) {
+        if (expected >= all) fail(cat("has no links at entry ", pair));
+        const std::int32_t count = records_[expected++];
+        if (count < 0) fail(cat("has ", count, " links at entry ", pair));
+        if (count > 0) expected += ids + 2 * static_cast<std::uint64_t>(count);
+        if (expected > all) fail(cat("has a wrong number of links at entry ", pair));
       }
       check_ids(source(pair), footer_.source_size);
       check_ids(target(pair), footer_.target_size);
@@ -162,10 +189,12 @@ class MappedDataset final : public Dataset {
 
 }  // namespace
 
-PairCacheWriter::PairCacheWriter(std::string path, std::int64_t corpora, bool with_text)
+PairCacheWriter::PairCacheWriter(std::string path, std::int64_t corpora, bool with_text,
+                                 bool with_links)
     : file_(std::move(path)),
       pairs_of_corpus_(static_cast<std::size_t>(corpora)),
-      with_text_(with_text) {
+      with_text_(with_text),
+      with_links_(with_links) {
   buffer_.reserve(kBuffer);
 }
 
@@ -180,26 +209,44 @@ void PairCacheWriter::flush() {
   buffer_.clear();
 }
 
-void PairCacheWriter::add(std::int64_t corpus, std::int64_t line,
-                          std::span<const std::int32_t> source,
-                          std::span<const std::int32_t> target, std::string_view source_text,
-                          std::string_view target_text) {
-  index_.push_back({words_, static_cast<std::uint32_t>(line),
+void PairCacheWriter::write_text(const CachedPair& pair) {
+  const std::uint32_t sizes[2] = {static_cast<std::uint32_t>(pair.source_text.size()),
+                                  static_cast<std::uint32_t>(pair.target_text.size())};
+  const std::size_t bytes = pair.source_text.size() + pair.target_text.size();
+  write(sizes, sizeof sizes);
+  write(pair.source_text.data(), pair.source_text.size());
+  write(pair.target_text.data(), pair.target_text.size());
+  write("\0\0\0", words_for(bytes) * 4 - bytes);
+  words_ += 2 + words_for(bytes);
+}
+
+void PairCacheWriter::write_links(const CachedPair& pair) {
+  const auto count = static_cast<std::int32_t>(pair.links.size());
+  write(&count, sizeof count);
+  words_ += 1;
+  if (count == 0) return;
+  for (const EncodedLine* side : {&pair.source, &pair.target}) {
+    write(side->word_of.data(), side->word_of.size() * sizeof(std::int32_t));
+    words_ += side->word_of.size();
+  }
+  for (const Link& link : pair.links) {
+    const WordLink pure{link.source, link.target};
+    write(&pure, sizeof pure);
+    words_ += 2;
+  }
+}
+
+void PairCacheWriter::add(const CachedPair& pair) {
+  const std::span<const std::int32_t> source = pair.source.ids, target = pair.target.ids;
+  index_.push_back({words_, static_cast<std::uint32_t>(pair.line),
                     static_cast<std::uint16_t>(source.size()),
                     static_cast<std::uint16_t>(target.size())});
-  ++pairs_of_corpus_[static_cast<std::size_t>(corpus)];
+  ++pairs_of_corpus_[static_cast<std::size_t>(pair.corpus)];
   write(source.data(), source.size_bytes());
   write(target.data(), target.size_bytes());
   words_ += source.size() + target.size();
-  if (!with_text_) return;
-  const std::uint32_t sizes[2] = {static_cast<std::uint32_t>(source_text.size()),
-                                  static_cast<std::uint32_t>(target_text.size())};
-  const std::size_t bytes = source_text.size() + target_text.size();
-  write(sizes, sizeof sizes);
-  write(source_text.data(), source_text.size());
-  write(target_text.data(), target_text.size());
-  write("\0\0\0", words_for(bytes) * 4 - bytes);
-  words_ += 2 + words_for(bytes);
+  if (with_text_) write_text(pair);
+  if (with_links_) write_links(pair);
 }
 
 void PairCacheWriter::finish(const std::string& digest, const PairCounts& counts,
@@ -216,6 +263,7 @@ void PairCacheWriter::finish(const std::string& digest, const PairCounts& counts
   std::memcpy(footer.magic, kMagic, sizeof kMagic);
   footer.version = kVersion;
   footer.has_text = with_text_ ? 1 : 0;
+  footer.has_links = with_links_ ? 1 : 0;
   std::memcpy(footer.digest, digest.data(), std::min(digest.size(), sizeof footer.digest));
   footer.pairs = size();
   footer.corpora = static_cast<std::int64_t>(pairs_of_corpus_.size());

@@ -1,5 +1,9 @@
 #include "model/decoder.h"
 
+#include <algorithm>
+
+#include "nn/dropout.h"
+
 namespace verso {
 
 namespace {
@@ -10,9 +14,26 @@ torch::nn::Linear linear(int64_t in, int64_t out, bool bias) {
 
 }  // namespace
 
-Memory Memory::select(const Tensor& rows) const {
-  return {states.index_select(0, rows), keys.index_select(0, rows), mask.index_select(0, rows),
-          start.index_select(0, rows)};
+Memory Memory::select(const std::vector<int64_t>& rows) const {
+  const Tensor index = torch::tensor(rows, torch::kInt64).to(start.device());
+  Memory kept = *this;
+  kept.start = start.index_select(0, index);
+  if (!packed) {
+    kept.states = states.index_select(0, index);
+    kept.keys = keys.index_select(0, index);
+    kept.mask = mask.index_select(0, index);
+    return kept;
+  }
+  kept.source.first.clear();
+  kept.source.lengths.clear();
+  kept.attended.clear();
+  for (const int64_t row : rows) {
+    const auto b = static_cast<std::size_t>(row);
+    kept.source.first.push_back(source.first[b]);
+    kept.source.lengths.push_back(source.lengths[b]);
+    kept.attended.push_back(attended[b]);
+  }
+  return kept;
 }
 
 DecoderImpl::DecoderImpl(const ModelConfig& config) : config_(config) {
@@ -33,16 +54,36 @@ DecoderImpl::DecoderImpl(const ModelConfig& config) : config_(config) {
   readout_context_ = register_module("readout_context", linear(2 * hidden, width, true));
 }
 
-Memory DecoderImpl::remember(const Tensor& states, const Tensor& mask) const {
+Memory DecoderImpl::remember(const Tensor& states, const SourceBatch& source, bool fused,
+                             bool stepwise) const {
+  Memory memory;
+  const Tensor padded = fused && config_.decoder.start == DecoderStart::kBackward
+                            ? Tensor()
+                            : pad(states, source.packed, source.positions);
   Tensor summary;
   if (config_.decoder.start == DecoderStart::kBackward) {
-    summary = states.select(1, 0).narrow(1, config_.hidden, config_.hidden);
+    const Tensor first = torch::tensor(source.packed.first, torch::kInt64).to(states.device());
+    summary = states.index_select(0, first).narrow(1, config_.hidden, config_.hidden);
   } else {
-    const Tensor weights = mask.to(states.dtype());
-    summary = at::bmm(weights.unsqueeze(1), states).squeeze(1) / weights.sum(1, true);
+    const Tensor weights = source.mask.to(states.dtype());
+    summary = at::bmm(weights.unsqueeze(1), padded).squeeze(1) / weights.sum(1, true);
   }
-  const Tensor start = at::tanh(at::linear(summary, start_->weight, start_->bias));
-  return {states, attention_->project_keys(states), mask, start};
+  memory.start = at::tanh(at::linear(summary, start_->weight, start_->bias));
+  memory.packed = fused;
+  memory.states = fused ? states : padded;
+  memory.keys = attention_->project_keys(memory.states);
+  if (!fused) {
+    memory.mask = source.mask;
+    return memory;
+  }
+  memory.values =
+      conditional() ? gru2_->input_product(states) : gru1_->input_product(states, config_.embed);
+  if (stepwise) {
+    memory.readout_values = at::linear(states, readout_context_->weight, readout_context_->bias);
+  }
+  memory.source = source.packed;
+  memory.attended = source.attended;
+  return memory;
 }
 
 DecoderImpl::StepOutput DecoderImpl::recur(const Memory& memory, const Tensor& state,
@@ -66,57 +107,69 @@ DecoderImpl::StepOutput DecoderImpl::recur(const Memory& memory, const Tensor& s
   return {gru2_->step(gates, middle, mask2), rows(seen.context), seen.alpha};
 }
 
-Tensor DecoderImpl::read_out(const Tensor& state, const Tensor& embedded,
-                             const Tensor& context) const {
-  const Tensor sum = at::linear(context, readout_context_->weight, readout_context_->bias) +
-                     at::linear(state, readout_state_->weight) +
-                     at::linear(embedded, readout_word_->weight);
+Tensor DecoderImpl::activate(const Tensor& sum) const {
   if (config_.decoder.readout == Readout::kTanh) return at::tanh(sum);
-  auto shape = sum.sizes().vec();
-  shape.back() /= 2;
-  shape.push_back(2);
-  return std::get<0>(sum.view(shape).max(-1));
+  return std::get<0>(sum.view({sum.size(0), sum.size(1) / 2, 2}).max(-1));
 }
 
-DecoderOutput DecoderImpl::forward(const Memory& memory, const Tensor& embedded,
-                                   const TargetBatch& target) {
-  const int64_t batch = embedded.size(0), hidden = config_.hidden;
-  const auto mask = [&] {
-    return sequence_mask(config_.dropout.state, is_training(), batch, hidden, embedded.options());
-  };
-  const Tensor mask1 = mask();
-  const Tensor mask2 = gru2_.is_empty() ? Tensor() : mask();
+DecoderImpl::Recurred DecoderImpl::recur_all(const Memory& memory, const Tensor& embedded,
+                                             const TargetBatch& target, const Tensor& mask1,
+                                             const Tensor& mask2) const {
   // Previous words are all known: their part of the gates is one product over all steps.
-  const Tensor word_products = gru1_->input_product(embedded.transpose(0, 1).contiguous());
+  const Tensor products = pad(gru1_->input_product(embedded), target.packed, target.positions);
   Tensor state = memory.start;
   std::vector<Tensor> states, contexts, alphas;
-  for (const Tensor& word_product : word_products.unbind(0)) {
-    StepOutput out = recur(memory, state, word_product, mask1, mask2);
+  for (const Tensor& product : products.unbind(1)) {
+    StepOutput out = recur(memory, state, product, mask1, mask2);
     state = out.state;
     states.push_back(out.state);
     contexts.push_back(out.context);
     alphas.push_back(out.alpha);
   }
-  // Readout and output layer run over real tokens only.
-  const auto real = [&](const std::vector<Tensor>& steps) {
-    return at::stack(steps, 1).flatten(0, 1).index_select(0, target.positions);
-  };
-  const Tensor words = embedded.flatten(0, 1).index_select(0, target.positions);
-  Tensor readout = read_out(real(states), words, real(contexts));
-  if (is_training() && config_.dropout.readout > 0) {
-    readout = at::dropout(readout, config_.dropout.readout, true);
-  }
-  return {readout, at::cat(alphas, 1)};
+  return {unpad(at::stack(states, 1), target.positions),
+          unpad(at::stack(contexts, 1), target.positions), at::cat(alphas, 1)};
 }
 
-DecoderStep DecoderImpl::step(const Memory& memory, const Tensor& state,
+DecoderOutput DecoderImpl::forward(const Memory& memory, const Tensor& embedded,
+                                   const TargetBatch& target) {
+  const auto mask = [&] {
+    const double p = is_training() ? config_.dropout.state : 0.0;
+    return dropout_mask(p, target.packed.sentences(), config_.hidden, embedded.options());
+  };
+  const Tensor mask1 = mask();
+  const Tensor mask2 = conditional() ? mask() : Tensor();
+  const Recurred all = memory.packed ? recur_all_fused(memory, embedded, target, mask1, mask2)
+                                     : recur_all(memory, embedded, target, mask1, mask2);
+  // Readout and output layer run over real tokens only.
+  const Tensor sum = at::linear(all.contexts, readout_context_->weight, readout_context_->bias) +
+                     at::linear(all.states, readout_state_->weight) +
+                     at::linear(embedded, readout_word_->weight);
+  return {dropout(activate(sum), is_training() ? config_.dropout.readout : 0.0), all.alpha};
+}
+
+DecoderStep DecoderImpl::step(const Memory& memory, const Queries& queries,
                               const Tensor& embedded) const {
-  const int64_t batch = state.size(0), beam = state.size(1);
-  const Tensor words = embedded.reshape({batch * beam, config_.embed});
-  const StepOutput out = recur(memory, state.reshape({batch * beam, config_.hidden}),
-                               gru1_->input_product(words), {}, {});
-  const Tensor readout = read_out(out.state, words, out.context);
-  return {out.state.view({batch, beam, -1}), readout.view({batch, beam, -1}), out.alpha};
+  if (memory.packed) return step_fused(memory, queries, embedded);
+  // A row of places for each sentence, as many as its most queries need: keys are not copied.
+  const int64_t batch = memory.states.size(0);
+  std::vector<int64_t> places, count(static_cast<std::size_t>(batch), 0);
+  for (const int64_t row : queries.sentence) {
+    places.push_back(count[static_cast<std::size_t>(row)]++);
+  }
+  const int64_t width = *std::max_element(count.begin(), count.end());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] += queries.sentence[i] * width;
+  const Tensor index = torch::tensor(places, torch::kInt64).to(embedded.device());
+  const auto spread = [&](const Tensor& x) {
+    return torch::zeros({batch * width, x.size(1)}, x.options()).index_copy(0, index, x);
+  };
+  const auto gather = [&](const Tensor& x) { return x.index_select(0, index); };
+  const StepOutput out =
+      recur(memory, spread(queries.state), spread(gru1_->input_product(embedded)), {}, {});
+  const Tensor state = gather(out.state);
+  const Tensor sum =
+      at::linear(gather(out.context), readout_context_->weight, readout_context_->bias) +
+      at::linear(state, readout_state_->weight) + at::linear(embedded, readout_word_->weight);
+  return {state, activate(sum), gather(out.alpha.flatten(0, 1))};
 }
 
 }  // namespace verso

@@ -6,28 +6,44 @@
 
 namespace verso {
 
-/// An encoded batch, ready to be attended to.
+/// An encoded batch, ready to be attended to, in one of two forms: padded (generic kernels), or
+/// packed (fused ones), where rows of sentence b are source.first[b] … and the products that
+/// attention would multiply at each step are made once a sentence.
 struct Memory {
-  Tensor states;  ///< [batch, source_len, 2*hidden]
-  Tensor keys;    ///< [batch, source_len, attention]
-  Tensor mask;    ///< [batch, source_len] bool
+  Tensor states;  ///< [batch, source_len, 2*hidden], or [tokens, 2*hidden]
+  Tensor keys;    ///< [batch, source_len, attention], or [tokens, attention]
   Tensor start;   ///< [batch, hidden], s_0
+  Tensor mask;    ///< padded: [batch, source_len] bool
 
-  /// The sentences `rows` ([n] int64) only, in that order: how finished ones leave a batch.
-  [[nodiscard]] Memory select(const Tensor& rows) const;
+  bool packed = false;
+  Tensor values;  ///< packed: [tokens, 3*hidden], what each state gives the gates as context
+  Tensor readout_values;  ///< packed, for step(): [tokens, width], the same for the readout + bias
+  Packed source;          ///< packed; `longest` is alpha's source_len
+  std::vector<int64_t> attended;  ///< packed: [batch] positions attention may see
+
+  /// The sentences `rows` only, in that order: how finished ones leave a batch. Packed, nothing is
+  /// copied but the start states.
+  [[nodiscard]] Memory select(const std::vector<int64_t>& rows) const;
 };
 
 /// What a teacher-forced pass over the target gives.
 struct DecoderOutput {
-  Tensor readout;  ///< [tokens, embed], real tokens only, in the order of TargetBatch::output
+  Tensor readout;  ///< [tokens, embed], in the order of TargetBatch::output
   Tensor alpha;  ///< [batch, target_len, source_len]; rows beyond a sentence's end are meaningless
+};
+
+/// The hypotheses that one step of decoding extends, any number for each sentence.
+struct Queries {
+  Tensor state;                   ///< [queries, hidden], s_{t-1}
+  Tensor previous;                ///< [queries] int64, y_{t-1}
+  std::vector<int64_t> sentence;  ///< [queries] rows of the Memory, not falling
 };
 
 /// What one step of decoding gives.
 struct DecoderStep {
-  Tensor state;    ///< [batch, beam, hidden], s_t
-  Tensor readout;  ///< [batch, beam, embed]
-  Tensor alpha;    ///< [batch, beam, source_len], attention when y_t is made
+  Tensor state;    ///< [queries, hidden], s_t
+  Tensor readout;  ///< [queries, embed]
+  Tensor alpha;    ///< [queries, source_len], attention when y_t is made
 };
 
 /// Attention decoder, Bahdanau et al. 2015, A.1.2, of one of two kinds:
@@ -45,16 +61,18 @@ class DecoderImpl : public torch::nn::Module {
  public:
   explicit DecoderImpl(const ModelConfig& config);
 
-  /// states [batch, source_len, 2*hidden] and the mask of their batch -> what decoding reads.
-  [[nodiscard]] Memory remember(const Tensor& states, const Tensor& mask) const;
+  /// states [tokens, 2*hidden], packed as `source` -> what decoding reads. `fused`: for the fused
+  /// kernels, whose step() wants more (`stepwise`) than forward() does.
+  [[nodiscard]] Memory remember(const Tensor& states, const SourceBatch& source, bool fused,
+                                bool stepwise) const;
 
-  /// Teacher forcing. embedded [batch, target_len, embed]: embeddings of target.input.
+  /// Teacher forcing. embedded [tokens, embed]: embeddings of target.input.
   [[nodiscard]] DecoderOutput forward(const Memory& memory, const Tensor& embedded,
                                       const TargetBatch& target);
 
-  /// One step for `beam` hypotheses a sentence.
-  ///   state [batch, beam, hidden], embedded [batch, beam, embed]: embedding of the previous word
-  [[nodiscard]] DecoderStep step(const Memory& memory, const Tensor& state,
+  /// One step. embedded [queries, embed]: embeddings of queries.previous. Queries of a sentence
+  /// share its states and keys.
+  [[nodiscard]] DecoderStep step(const Memory& memory, const Queries& queries,
                                  const Tensor& embedded) const;
 
  private:
@@ -65,8 +83,20 @@ class DecoderImpl : public torch::nn::Module {
   [[nodiscard]] StepOutput recur(const Memory& memory, const Tensor& state,
                                  const Tensor& word_product, const Tensor& mask1,
                                  const Tensor& mask2) const;
-  [[nodiscard]] Tensor read_out(const Tensor& state, const Tensor& embedded,
-                                const Tensor& context) const;
+  struct Recurred {
+    Tensor states, contexts, alpha;  // [tokens, hidden], [tokens, 2*hidden], as in DecoderOutput
+  };
+  [[nodiscard]] Recurred recur_all(const Memory& memory, const Tensor& embedded,
+                                   const TargetBatch& target, const Tensor& mask1,
+                                   const Tensor& mask2) const;
+  [[nodiscard]] Recurred recur_all_fused(const Memory& memory, const Tensor& embedded,
+                                         const TargetBatch& target, const Tensor& mask1,
+                                         const Tensor& mask2) const;
+  [[nodiscard]] DecoderStep step_fused(const Memory& memory, const Queries& queries,
+                                       const Tensor& words) const;
+  /// What the readout makes of the sum of its parts [rows, width].
+  [[nodiscard]] Tensor activate(const Tensor& sum) const;
+  [[nodiscard]] bool conditional() const { return !gru2_.is_empty(); }
 
   ModelConfig config_;
   GruCell gru1_{nullptr}, gru2_{nullptr};

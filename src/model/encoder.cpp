@@ -1,6 +1,8 @@
 #include "model/encoder.h"
 
 #include "base/text.h"
+#include "model/fused_encoder.h"
+#include "nn/dropout.h"
 
 namespace verso {
 
@@ -8,7 +10,7 @@ namespace {
 
 /// Runs `cell` over input [source_len, batch, width] from left to right.
 Tensor run(const GruCell& cell, const Tensor& input, const Tensor& state_mask) {
-  const Tensor gates = cell->input_gates(cell->input_product(input));
+  const Tensor gates = cell->gates(input);
   Tensor state = torch::zeros({input.size(1), cell->hidden()}, input.options());
   std::vector<Tensor> states;
   for (const Tensor& step : gates.unbind(0)) {
@@ -20,13 +22,11 @@ Tensor run(const GruCell& cell, const Tensor& input, const Tensor& state_mask) {
 
 /// For each place [source_len, batch] the place that holds its word when every sentence is read
 /// backwards over its own length; padding stays where it is.
-Tensor reversed_places(const std::vector<int64_t>& lengths, int64_t source_len,
-                       const torch::Device& device) {
-  const auto batch = static_cast<int64_t>(lengths.size());
-  Tensor places = torch::empty({source_len, batch}, torch::kInt64);
+Tensor reversed_places(const Packed& packed, const torch::Device& device) {
+  Tensor places = torch::empty({packed.longest, packed.sentences()}, torch::kInt64);
   auto* place = places.data_ptr<int64_t>();
-  for (int64_t j = 0; j < source_len; ++j) {
-    for (const int64_t length : lengths) *place++ = j < length ? length - 1 - j : j;
+  for (int64_t j = 0; j < packed.longest; ++j) {
+    for (const int64_t length : packed.lengths) *place++ = j < length ? length - 1 - j : j;
   }
   return places.to(device);
 }
@@ -46,24 +46,40 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) : state_dropout_(config.drop
   }
 }
 
-Tensor EncoderImpl::forward(const Tensor& embedded, const std::vector<int64_t>& lengths) {
+Tensor EncoderImpl::run_generic(const Layer& layer, const Tensor& input, const SourceBatch& source,
+                                const Tensor& forward_mask, const Tensor& backward_mask) const {
   // The backward direction reads each sentence reversed over its own length, so that both
   // directions are plain left-to-right runs in which padding comes last and reaches nothing.
-  Tensor input = embedded.transpose(0, 1);
-  const int64_t batch = input.size(1), hidden = layers_[0].forward->hidden();
-  const Tensor places = reversed_places(lengths, input.size(0), input.device()).unsqueeze(2);
+  const Tensor padded = pad(input, source.packed, source.positions).transpose(0, 1);
+  const Tensor places = reversed_places(source.packed, input.device()).unsqueeze(2);
+  const Tensor reversed = padded.gather(0, places.expand({-1, -1, padded.size(2)}));
+  const Tensor forward = run(layer.forward, padded, forward_mask);
+  const Tensor backward = run(layer.backward, reversed, backward_mask)
+                              .gather(0, places.expand({-1, -1, layer.backward->hidden()}));
+  return unpad(at::cat({forward, backward}, 2).transpose(0, 1), source.positions);
+}
+
+Tensor EncoderImpl::forward(const Tensor& embedded, const SourceBatch& source, bool fused) {
+  const int64_t hidden = layers_[0].forward->hidden();
   const auto mask = [&] {
-    return sequence_mask(state_dropout_, is_training(), batch, hidden, input.options());
+    const double p = is_training() ? state_dropout_ : 0.0;
+    return dropout_mask(p, source.packed.sentences(), hidden, embedded.options());
   };
+  Tensor input = embedded;
   for (std::size_t k = 0; k < layers_.size(); ++k) {
-    const Tensor reversed = input.gather(0, places.expand({-1, -1, input.size(2)}));
-    const Tensor forward = run(layers_[k].forward, input, mask());
-    const Tensor backward =
-        run(layers_[k].backward, reversed, mask()).gather(0, places.expand({-1, -1, hidden}));
-    const Tensor both = at::cat({forward, backward}, 2);
+    const Layer& layer = layers_[k];
+    const Tensor forward_mask = mask(), backward_mask = mask();
+    Tensor both;
+    if (fused) {
+      both = run_fused({layer.forward->gates(input), layer.forward->recurrent(forward_mask)},
+                       {layer.backward->gates(input), layer.backward->recurrent(backward_mask)},
+                       source.packed);
+    } else {
+      both = run_generic(layer, input, source, forward_mask, backward_mask);
+    }
     input = k == 0 ? both : both + input;
   }
-  return input.transpose(0, 1).contiguous();
+  return input;
 }
 
 }  // namespace verso

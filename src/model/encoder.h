@@ -15,15 +15,18 @@ class EncoderImpl : public torch::nn::Module {
  public:
   EncoderImpl(const ModelConfig& config);
 
-  /// embedded [batch, source_len, embed]; lengths as in SourceBatch
-  /// -> states [batch, source_len, 2*hidden]; positions beyond a sentence's length hold finite
-  ///    numbers without meaning (attention's mask leaves them out).
-  [[nodiscard]] Tensor forward(const Tensor& embedded, const std::vector<int64_t>& lengths);
+  /// embedded [tokens, embed], packed as in `source` -> states [tokens, 2*hidden].
+  /// `fused`: by the fused kernels (CPU, float, reset-after); the same to rounding.
+  [[nodiscard]] Tensor forward(const Tensor& embedded, const SourceBatch& source, bool fused);
 
  private:
   struct Layer {
     GruCell forward{nullptr}, backward{nullptr};
   };
+  [[nodiscard]] Tensor run_generic(const Layer& layer, const Tensor& input,
+                                   const SourceBatch& source, const Tensor& forward_mask,
+                                   const Tensor& backward_mask) const;
+
   std::vector<Layer> layers_;
   double state_dropout_;
 };

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "model/fused_loss.h"
+#include "nn/dropout.h"
 
 namespace verso {
 
@@ -67,39 +69,51 @@ Seq2SeqImpl::Seq2SeqImpl(const ModelSpec& spec) : spec_(spec) {
   if (spec.initialize) initialize_(*this);
 }
 
-Tensor Seq2SeqImpl::embed(const Tensor& table, const Tensor& ids, double word_dropout) const {
-  Tensor embedded = at::embedding(table, ids);
-  if (!is_training()) return embedded;
-  if (word_dropout > 0) {
-    auto shape = ids.sizes().vec();
-    shape.push_back(1);
-    embedded = embedded * at::dropout(torch::ones(shape, embedded.options()), word_dropout, true);
+bool Seq2SeqImpl::fused() const {
+  if (spec_.kernels == Kernels::kGeneric) return false;
+  const char* const obstacle =
+      !output_bias_.device().is_cpu()               ? "the model is not on a CPU"
+      : output_bias_.scalar_type() != torch::kFloat ? "parameters are not float"
+      : spec_.model.gru != GruVariant::kResetAfter  ? "model.gru is not \"reset_after\""
+                                                    : nullptr;
+  if (obstacle != nullptr && spec_.kernels == Kernels::kFused) {
+    throw ConfigError(
+        cat("kernels = \"fused\", but ", obstacle, "; expected \"auto\" or \"generic\" there"));
   }
-  const double p = spec_.model.dropout.embed;
-  return p > 0 ? at::dropout(embedded, p, true) : embedded;
+  return obstacle == nullptr;
 }
 
-Memory Seq2SeqImpl::encode(const SourceBatch& source) {
-  const Tensor& table = source_embedding_.defined() ? source_embedding_ : target_embedding_;
-  const DropoutConfig& dropout = spec_.model.dropout;
-  Tensor states = encoder_->forward(embed(table, source.ids, dropout.source_word), source.lengths);
-  if (is_training() && dropout.encoder > 0) states = at::dropout(states, dropout.encoder, true);
-  return decoder_->remember(states, source.mask);
+Tensor Seq2SeqImpl::embed(const Tensor& table, const Tensor& ids, double word_dropout) const {
+  const Tensor embedded = at::embedding(table, ids);
+  if (!is_training()) return embedded;
+  const Tensor words = dropout_mask(word_dropout, ids.size(0), 1, embedded.options());
+  return dropout(words.defined() ? embedded * words : embedded, spec_.model.dropout.embed);
 }
+
+Memory Seq2SeqImpl::encode(const SourceBatch& source, bool stepwise) {
+  const Tensor& table = source_embedding_.defined() ? source_embedding_ : target_embedding_;
+  const DropoutConfig& rates = spec_.model.dropout;
+  const bool by_fused = fused();
+  const Tensor states =
+      encoder_->forward(embed(table, source.ids, rates.source_word), source, by_fused);
+  return decoder_->remember(dropout(states, is_training() ? rates.encoder : 0.0), source, by_fused,
+                            stepwise);
+}
+
+Memory Seq2SeqImpl::encode(const SourceBatch& source) { return encode(source, true); }
 
 DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch& target) {
-  const Memory memory = encode(source);
+  const Memory memory = encode(source, false);
   const Tensor embedded = embed(target_embedding_, target.input, spec_.model.dropout.target_word);
   return decoder_->forward(memory, embedded, target);
 }
 
-DecoderStep Seq2SeqImpl::step(const Memory& memory, const Tensor& state, const Tensor& previous) {
-  return decoder_->step(memory, state, at::embedding(target_embedding_, previous));
+DecoderStep Seq2SeqImpl::step(const Memory& memory, const Queries& queries) {
+  return decoder_->step(memory, queries, at::embedding(target_embedding_, queries.previous));
 }
 
 Tensor Seq2SeqImpl::logits(const Tensor& readout) const {
-  const Tensor& weight = output_weight_.defined() ? output_weight_ : target_embedding_;
-  return at::linear(readout, weight, output_bias_);
+  return at::linear(readout, output_weight(), output_bias_);
 }
 
 int64_t Seq2SeqImpl::parameter_count() const {
@@ -110,6 +124,11 @@ int64_t Seq2SeqImpl::parameter_count() const {
 
 Loss cross_entropy(const Seq2SeqImpl& model, const Tensor& readout, const TargetBatch& target,
                    double eps) {
+  if (model.fused()) {
+    const FusedLoss loss = fused_cross_entropy(readout, model.output_weight(), model.output_bias(),
+                                               target.output, eps);
+    return {loss.objective, loss.nll, loss.nll.numel()};
+  }
   const Tensor log_probs = at::log_softmax(model.logits(readout), -1);
   const Tensor nll = log_probs.gather(1, target.output.unsqueeze(1)).squeeze(1).neg();
   Tensor objective = nll.sum();

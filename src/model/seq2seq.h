@@ -10,6 +10,7 @@ struct ModelSpec {
   ModelConfig model;
   int64_t source_vocab = 0;
   int64_t target_vocab = 0;
+  Kernels kernels = Kernels::kAuto;
   /// false: parameters hold anything until the caller writes every one. Loading a model does, and
   /// the orthogonal matrices would take most of its time.
   bool initialize = true;
@@ -27,17 +28,27 @@ class Seq2SeqImpl : public torch::nn::Module {
   /// biases 0, gains 1. Throws ConfigError when Tie::kAll meets different vocabulary sizes.
   explicit Seq2SeqImpl(const ModelSpec& spec);
 
-  /// Encodes a batch.
+  /// Encodes a batch for step().
   [[nodiscard]] Memory encode(const SourceBatch& source);
 
   /// Teacher forcing: readouts of all real target tokens and all attention weights.
   [[nodiscard]] DecoderOutput forward(const SourceBatch& source, const TargetBatch& target);
 
-  /// One step of decoding: previous [batch, beam] int64, state [batch, beam, hidden].
-  [[nodiscard]] DecoderStep step(const Memory& memory, const Tensor& state, const Tensor& previous);
+  /// One step of decoding.
+  [[nodiscard]] DecoderStep step(const Memory& memory, const Queries& queries);
 
   /// readout [..., embed] -> logits [..., target_vocab].
   [[nodiscard]] Tensor logits(const Tensor& readout) const;
+  [[nodiscard]] const Tensor& output_weight() const {
+    return output_weight_.defined() ? output_weight_ : target_embedding_;
+  }
+  [[nodiscard]] const Tensor& output_bias() const { return output_bias_; }
+
+  /// Which kernels run from now on. `auto` and `check` mean the fused ones wherever they can run.
+  void use_kernels(Kernels kernels) { spec_.kernels = kernels; }
+  /// True when the fused kernels run: parameters on the CPU, in float, with GRUs that reset after
+  /// the product. Throws ConfigError when they cannot although Kernels::kFused asks for them.
+  [[nodiscard]] bool fused() const;
 
   [[nodiscard]] const ModelSpec& spec() const { return spec_; }
   [[nodiscard]] torch::Device device() const { return output_bias_.device(); }
@@ -45,6 +56,7 @@ class Seq2SeqImpl : public torch::nn::Module {
 
  private:
   [[nodiscard]] Tensor embed(const Tensor& table, const Tensor& ids, double word_dropout) const;
+  [[nodiscard]] Memory encode(const SourceBatch& source, bool stepwise);
 
   ModelSpec spec_;
   Encoder encoder_{nullptr};

@@ -16,7 +16,7 @@ struct TranslationModel {
 /// Sizes and choices for Seq2Seq from a configuration and its vocabularies.
 [[nodiscard]] inline ModelSpec model_spec(const Config& config,
                                           const VocabularyPair& vocabularies) {
-  return {config.model, vocabularies.source->size(), vocabularies.target->size()};
+  return {config.model, vocabularies.source->size(), vocabularies.target->size(), config.kernels};
 }
 
 }  // namespace verso

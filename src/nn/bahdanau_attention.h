@@ -38,6 +38,9 @@ class BahdanauAttentionImpl : public torch::nn::Module {
   [[nodiscard]] AttentionOutput forward(const Tensor& query, const Tensor& states,
                                         const Tensor& keys, const Tensor& mask) const;
 
+  [[nodiscard]] const Tensor& query_weight() const { return query_->weight; }
+  [[nodiscard]] const Tensor& energy() const { return energy_; }
+
  private:
   int64_t hidden_, attention_;
   torch::nn::Linear query_{nullptr}, key_{nullptr};

@@ -43,6 +43,10 @@ Tensor GruCellImpl::input_gates(const Tensor& product) const {
   return (layer_norm_ ? normalize_gates(product, gain_ih_, hidden_) : product) + bias_ih_;
 }
 
+Tensor GruCellImpl::gates(const Tensor& x) const {
+  return layer_norm_ ? input_gates(input_product(x)) : at::linear(x, weight_ih_, bias_ih_);
+}
+
 Tensor GruCellImpl::step(const Tensor& gates, const Tensor& state, const Tensor& state_mask) const {
   const int64_t n = hidden_;
   const Tensor read = state_mask.defined() ? state * state_mask : state;
@@ -69,12 +73,6 @@ Tensor GruCellImpl::step(const Tensor& gates, const Tensor& state, const Tensor&
   const Tensor candidate =
       at::tanh(gates.narrow(1, 2 * n, n) + part(rz.narrow(1, 0, n) * read, 2 * n, n));
   return at::lerp(candidate, state, rz.narrow(1, n, n));
-}
-
-Tensor sequence_mask(double p, bool training, int64_t rows, int64_t width,
-                     const torch::TensorOptions& options) {
-  if (p == 0.0 || !training) return {};
-  return at::dropout(torch::ones({rows, width}, options), p, true);
 }
 
 }  // namespace verso

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/config.h"
+#include "nn/fused_gru.h"
 #include "nn/torch_api.h"
 
 namespace verso {
@@ -35,6 +36,9 @@ class GruCellImpl : public torch::nn::Module {
   ///   product [..., 3*hidden] -> [..., 3*hidden]
   [[nodiscard]] Tensor input_gates(const Tensor& product) const;
 
+  /// The same for a whole input [..., input]: input_gates(input_product(x)).
+  [[nodiscard]] Tensor gates(const Tensor& x) const;
+
   /// One step.
   ///   gates       [rows, 3*hidden]  from input_gates()
   ///   state       [rows, hidden]
@@ -43,6 +47,13 @@ class GruCellImpl : public torch::nn::Module {
   [[nodiscard]] Tensor step(const Tensor& gates, const Tensor& state,
                             const Tensor& state_mask) const;
 
+  /// What the fused kernels read; `mask` as state_mask of step().
+  [[nodiscard]] GruWeights recurrent(const Tensor& mask) const {
+    return {weight_hh_, bias_hh_, gain_hh_, mask};
+  }
+  [[nodiscard]] const Tensor& input_weight() const { return weight_ih_; }
+  [[nodiscard]] const Tensor& input_bias() const { return bias_ih_; }
+  [[nodiscard]] const Tensor& input_gain() const { return gain_ih_; }
   [[nodiscard]] int64_t hidden() const { return hidden_; }
 
  private:
@@ -52,10 +63,5 @@ class GruCellImpl : public torch::nn::Module {
   Tensor weight_ih_, weight_hh_, bias_ih_, bias_hh_, gain_ih_, gain_hh_;
 };
 TORCH_MODULE(GruCell);
-
-/// A dropout mask for use at every step of a sequence: [rows, width], entries 0 or 1/(1-p);
-/// undefined when p is 0 or `training` is false. Draws from LibTorch's default generator.
-[[nodiscard]] Tensor sequence_mask(double p, bool training, int64_t rows, int64_t width,
-                                   const torch::TensorOptions& options);
 
 }  // namespace verso

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/vocabulary.h"
+#include "nn/row_kernels.h"
 #include "search/ensemble.h"
 #include "search/sentence_search.h"
 
@@ -40,8 +41,9 @@ class BatchSearch {
       TORCH_INTERNAL_ASSERT(!model->is_training(), "search needs evaluation mode");
       memories_.push_back(
           model->encode(make_source_batch(sources, model->spec().model.attend_end, device_)));
-      states_.push_back(memories_.back().start.unsqueeze(1));
+      states_.push_back(memories_.back().start);
     }
+    ask();
   }
 
   std::vector<std::vector<Hypothesis>> run() {
@@ -57,10 +59,16 @@ class BatchSearch {
     return sentences_[rows_[static_cast<std::size_t>(row)]];
   }
 
+  [[nodiscard]] int64_t first(int64_t row) const {
+    return first_of_[static_cast<std::size_t>(row)];
+  }
+
   void step();
-  [[nodiscard]] Tensor previous_words();
-  [[nodiscard]] std::vector<std::vector<Candidate>> choose(const Tensor& log_probs);
-  [[nodiscard]] std::vector<std::vector<Candidate>> choose_here(const Tensor& log_probs);
+  void ask();
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose(const std::vector<Tensor>& logits);
+  /// `scores`: log probabilities, or logits that `normalize` makes such.
+  [[nodiscard]] std::vector<std::vector<Candidate>> choose_here(const Tensor& scores,
+                                                                bool normalize);
   [[nodiscard]] std::vector<std::vector<Candidate>> choose_on_device(const Tensor& log_probs);
   void follow();
 
@@ -68,69 +76,81 @@ class BatchSearch {
   const SearchOptions& options_;
   torch::Device device_;
   std::vector<SentenceSearch> sentences_;
-  std::vector<std::size_t> rows_;  // sentence of each batch row; some may be over
-  int64_t width_ = 1;              // beam dimension of states_
+  std::vector<std::size_t> rows_;  // sentence of each row of the memories; some may be over
   std::vector<Memory> memories_;   // one a model
-  std::vector<Tensor> states_;     // one a model, [rows, width, hidden]
+  std::vector<Tensor> states_;     // one a model, [queries, hidden]
+  std::vector<int64_t> row_of_;    // [queries] the live hypotheses of all rows, row by row
+  std::vector<int64_t> first_of_;  // [rows] a row's first query
+  Tensor words_;                   // [queries] what they read next
 };
 
 void BatchSearch::step() {
-  const Tensor previous = previous_words();
   std::vector<Tensor> logits, alphas;
   for (std::size_t m = 0; m < models_.size(); ++m) {
-    const DecoderStep out = models_[m]->step(memories_[m], states_[m], previous);
+    const DecoderStep out = models_[m]->step(memories_[m], {states_[m], words_, row_of_});
     states_[m] = out.state;
     alphas.push_back(out.alpha);
-    logits.push_back(models_[m]->logits(out.readout.flatten(0, 1)));
+    logits.push_back(models_[m]->logits(out.readout));
   }
-  const std::vector<std::vector<Candidate>> chosen = choose(ensemble_log_probs(logits));
+  const std::vector<std::vector<Candidate>> chosen = choose(logits);
   const Tensor alpha = ensemble_mean(alphas).to(torch::kCPU, torch::kFloat).contiguous();
-  const int64_t source_len = alpha.size(2);
+  const int64_t source_len = alpha.size(1);
   const float* weights = alpha.data_ptr<float>();
   for (int64_t row = 0; row < rows(); ++row) {
     if (sentence(row).width() == 0) continue;
-    sentence(row).advance(chosen[static_cast<std::size_t>(row)],
-                          weights + row * width_ * source_len, source_len);
+    sentence(row).advance(chosen[static_cast<std::size_t>(row)], weights + first(row) * source_len,
+                          source_len);
   }
   follow();
 }
 
-Tensor BatchSearch::previous_words() {
-  Tensor words = torch::full({rows(), width_}, int64_t{kBeginId}, torch::kInt64);
-  auto* word = words.data_ptr<int64_t>();
-  for (int64_t row = 0; row < rows(); ++row, word += width_) {
+/// Lists the live hypotheses and the words that they read next.
+void BatchSearch::ask() {
+  row_of_.clear();
+  first_of_.clear();
+  std::vector<int64_t> words;
+  for (int64_t row = 0; row < rows(); ++row) {
+    first_of_.push_back(static_cast<int64_t>(row_of_.size()));
     for (int64_t slot = 0; slot < sentence(row).width(); ++slot) {
-      word[slot] = sentence(row).previous(slot);
+      row_of_.push_back(row);
+      words.push_back(sentence(row).previous(slot));
     }
   }
-  return words.to(device_);
+  words_ = torch::tensor(words, torch::kInt64).to(device_);
 }
 
-std::vector<std::vector<Candidate>> BatchSearch::choose(const Tensor& log_probs) {
+std::vector<std::vector<Candidate>> BatchSearch::choose(const std::vector<Tensor>& logits) {
+  // One model's logits are normalised row by row, on the way to their best words.
+  if (logits.size() == 1 && logits[0].scalar_type() == torch::kFloat && device_.is_cpu()) {
+    return choose_here(logits[0], true);
+  }
+  const Tensor log_probs = ensemble_log_probs(logits);
   bool whole_rows = device_.is_cpu() || options_.sample;
   for (int64_t row = 0; row < rows(); ++row) {
     whole_rows = whole_rows || (sentence(row).width() > 0 && sentence(row).forced());
   }
-  return whole_rows ? choose_here(log_probs.to(torch::kCPU, torch::kFloat).contiguous())
+  return whole_rows ? choose_here(log_probs.to(torch::kCPU, torch::kFloat).contiguous(), false)
                     : choose_on_device(log_probs);
 }
 
-std::vector<std::vector<Candidate>> BatchSearch::choose_here(const Tensor& log_probs) {
-  const int64_t vocab = log_probs.size(1);
-  float* values = log_probs.data_ptr<float>();
+std::vector<std::vector<Candidate>> BatchSearch::choose_here(const Tensor& scores, bool normalize) {
+  const int64_t vocab = scores.size(1);
+  float* values = scores.data_ptr<float>();
   std::vector<std::vector<Candidate>> chosen(rows_.size());
   at::parallel_for(0, rows(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       SentenceSearch& search = sentence(row);
-      if (search.width() == 0) continue;
-      float* first = values + row * width_ * vocab;
-      for (int64_t slot = 0; slot < search.width() && !search.forced(); ++slot) {
-        float* log_prob = first + slot * vocab;
+      float* rows_first = values + first(row) * vocab;
+      for (int64_t slot = 0; slot < search.width(); ++slot) {
+        float* log_prob = rows_first + slot * vocab;
+        if (normalize) log_softmax_row(vocab, log_prob);
+        if (search.forced()) continue;
         log_prob[kPadId] = log_prob[kBeginId] = kImpossible;
         if (options_.no_repeat_ngram == 0) continue;
         for (const std::int32_t word : search.forbidden(slot)) log_prob[word] = kImpossible;
       }
-      chosen[static_cast<std::size_t>(row)] = search.choose(first, vocab);
+      if (search.width() == 0) continue;
+      chosen[static_cast<std::size_t>(row)] = search.choose(rows_first, vocab);
     }
   });
   return chosen;
@@ -143,7 +163,7 @@ std::vector<std::vector<Candidate>> BatchSearch::choose_on_device(const Tensor& 
   for (int64_t row = 0; options_.no_repeat_ngram > 0 && row < rows(); ++row) {
     for (int64_t slot = 0; slot < sentence(row).width(); ++slot) {
       for (const std::int32_t word : sentence(row).forbidden(slot)) {
-        places.push_back((row * width_ + slot) * log_probs.size(1) + word);
+        places.push_back((first(row) + slot) * log_probs.size(1) + word);
       }
     }
   }
@@ -162,8 +182,8 @@ std::vector<std::vector<Candidate>> BatchSearch::choose_on_device(const Tensor& 
     SentenceSearch& search = sentence(row);
     BestCandidates best(search.places());
     for (int64_t slot = 0; slot < search.width(); ++slot) {
-      const int64_t first = (row * width_ + slot) * count;
-      for (int64_t i = first; i < first + count && std::isfinite(value[i]); ++i) {
+      const int64_t begin = (first(row) + slot) * count;
+      for (int64_t i = begin; i < begin + count && std::isfinite(value[i]); ++i) {
         best.show({search.sum(slot) + static_cast<double>(value[i]), slot,
                    static_cast<std::int32_t>(id[i]), value[i]});
       }
@@ -173,43 +193,32 @@ std::vector<std::vector<Candidate>> BatchSearch::choose_on_device(const Tensor& 
   return chosen;
 }
 
-/// Lets states follow the hypotheses that were chosen. Sentences that are over leave the batch once
-/// they are an eighth of it: a row carried along costs a step, a row copied costs its keys.
+/// Lets states follow the hypotheses that were chosen. Sentences that are over have no queries;
+/// they leave padded memories once they are an eighth of them: a row carried along costs a step, a
+/// row copied costs its keys.
 void BatchSearch::follow() {
-  int64_t over = 0, width = 1;
-  for (int64_t row = 0; row < rows(); ++row) {
-    over += sentence(row).width() == 0;
-    width = std::max(width, sentence(row).width());
-  }
-  const bool leave = over * 8 >= rows();
-  std::vector<std::size_t> kept;
-  std::vector<int64_t> kept_rows, parents;
-  bool same = width == width_;
+  std::vector<int64_t> parents, kept_rows;
   for (int64_t row = 0; row < rows(); ++row) {
     const SentenceSearch& search = sentence(row);
-    if (leave && search.width() == 0) continue;
-    kept.push_back(rows_[static_cast<std::size_t>(row)]);
-    kept_rows.push_back(row);
-    for (int64_t slot = 0; slot < width; ++slot) {
-      const int64_t parent = slot < search.width() ? search.parent(slot) : 0;
-      same = same && parent == slot;
-      parents.push_back(row * width_ + parent);
+    for (int64_t slot = 0; slot < search.width(); ++slot) {
+      parents.push_back(first(row) + search.parent(slot));
     }
+    if (search.width() > 0) kept_rows.push_back(row);
   }
-  const bool fewer = kept.size() < rows_.size();
-  rows_ = std::move(kept);
-  if (rows_.empty()) return;
-  if (fewer || !same) {
-    const Tensor index = torch::tensor(parents, torch::kInt64).to(device_);
-    for (Tensor& state : states_) {
-      state = state.flatten(0, 1).index_select(0, index).view({rows(), width, -1});
-    }
+  if (parents.empty()) {
+    rows_.clear();
+    return;
   }
-  if (fewer) {
-    const Tensor index = torch::tensor(kept_rows, torch::kInt64).to(device_);
-    for (Memory& memory : memories_) memory = memory.select(index);
+  const Tensor index = torch::tensor(parents, torch::kInt64).to(device_);
+  for (Tensor& state : states_) state = state.index_select(0, index);
+  const int64_t over = rows() - static_cast<int64_t>(kept_rows.size());
+  if (!memories_[0].packed && over > 0 && over * 8 >= rows()) {
+    std::vector<std::size_t> kept;
+    for (const int64_t row : kept_rows) kept.push_back(rows_[static_cast<std::size_t>(row)]);
+    rows_ = std::move(kept);
+    for (Memory& memory : memories_) memory = memory.select(kept_rows);
   }
-  width_ = width;
+  ask();
 }
 
 }  // namespace

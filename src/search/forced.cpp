@@ -30,11 +30,15 @@ Tensor token_log_probs(std::vector<Seq2Seq>& networks, const std::vector<Tensor>
 }
 
 void decode_batch(std::vector<Seq2Seq>& networks, const std::vector<std::size_t>& batch,
-                  std::vector<ForcedPair>& pairs) {
+                  int64_t shift, std::vector<ForcedPair>& pairs) {
   std::vector<std::span<const std::int32_t>> sources, targets;
+  std::vector<std::vector<std::int32_t>> extended;
+  extended.reserve(batch.size());
   for (const std::size_t i : batch) {
     sources.emplace_back(pairs[i].source.ids);
-    targets.emplace_back(pairs[i].target.ids);
+    extended.push_back(pairs[i].target.ids);
+    extended.back().insert(extended.back().end(), static_cast<std::size_t>(shift), kEndId);
+    targets.emplace_back(extended.back());
   }
   const torch::Device device = networks[0]->device();
   const TargetBatch target = make_target_batch(targets, device);
@@ -59,17 +63,21 @@ void decode_batch(std::vector<Seq2Seq>& networks, const std::vector<std::size_t>
     pair.token_log_probs.assign(log_prob, log_prob + rows);
     for (const float value : pair.token_log_probs) pair.log_prob += static_cast<double>(value);
     for (int64_t t = 0; t < rows; ++t) {
-      pair.alpha.insert(pair.alpha.end(), row + t * source_len, row + t * source_len + columns);
+      const float* seen = row + (t + shift) * source_len;
+      pair.alpha.insert(pair.alpha.end(), seen, seen + columns);
     }
-    log_prob += rows;
+    log_prob += rows + shift;
     row += target_len * source_len;
   }
 }
 
 }  // namespace
 
+std::int64_t usual_shift(const TranslationModel& model) { return model.config.model.decoder.shift; }
+
 std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>& models,
-                                      std::vector<EncodedPair> pairs, std::int64_t batch_tokens) {
+                                      std::vector<EncodedPair> pairs,
+                                      const ForcedOptions& options) {
   std::vector<Seq2Seq> networks = ensemble_networks(models);
   std::vector<ForcedPair> decoded(pairs.size());
   std::vector<std::size_t> wanted;
@@ -79,12 +87,14 @@ std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>
     decoded[i].target = std::move(pairs[i].target);
     const std::size_t source_len = decoded[i].source.ids.size() + 1;
     const std::size_t target_len = decoded[i].target.ids.size() + 1;
-    lengths.push_back(static_cast<std::int64_t>(std::max(source_len, target_len)));
+    lengths.push_back(std::max(static_cast<std::int64_t>(source_len),
+                               static_cast<std::int64_t>(target_len) + options.shift));
     if (source_len > 1 && target_len > 1) wanted.push_back(i);
   }
   const c10::InferenceMode no_gradients;
-  for (const std::vector<std::size_t>& batch : batches_by_length(wanted, lengths, batch_tokens)) {
-    decode_batch(networks, batch, decoded);
+  for (const std::vector<std::size_t>& batch :
+       batches_by_length(wanted, lengths, options.batch_tokens)) {
+    decode_batch(networks, batch, options.shift, decoded);
   }
   return decoded;
 }
@@ -92,7 +102,7 @@ std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>
 std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>& models,
                                       const std::vector<std::string>& source,
                                       const std::vector<std::string>& target,
-                                      std::int64_t batch_tokens) {
+                                      const ForcedOptions& options) {
   if (source.size() != target.size()) {
     throw ShapeError(cat(source.size(), " source lines, ", target.size(), " target lines"));
   }
@@ -103,7 +113,7 @@ std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>
     pairs.push_back(
         {vocabularies.source->encode(source[i]), vocabularies.target->encode(target[i])});
   }
-  return forced_decode(models, std::move(pairs), batch_tokens);
+  return forced_decode(models, std::move(pairs), options);
 }
 
 }  // namespace verso

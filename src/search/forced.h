@@ -12,7 +12,8 @@ struct ForcedPair {
   std::vector<float> token_log_probs;  ///< [target tokens + end]; empty when a side has no token
   double log_prob = 0;                 ///< their sum
   std::vector<float> alpha;  ///< [target tokens + end][source tokens + end], row-major; exactly 0
-                             ///< in the end column when the model does not attend to it
+                             ///< in the end column when the model does not attend to it; each row
+                             ///< is that of ForcedOptions::shift steps later
 };
 
 /// What a pair of lines is made of.
@@ -20,20 +21,31 @@ struct EncodedPair {
   EncodedLine source, target;
 };
 
+struct ForcedOptions {
+  std::int64_t batch_tokens = 1000;  ///< positions of the longer side in a batch, padding included
+  /// The attention of a target token is read this many steps after the one that makes it: by then
+  /// the model has read the token, in conditional order from 1 on, in rnnsearch order from 2 on.
+  /// Past its end a sentence goes on with end symbols, so that every token has such a step.
+  std::int64_t shift = 0;
+};
+
+/// The shift with which a model's alignments are meant to be read: its model.decoder.shift.
+[[nodiscard]] std::int64_t usual_shift(const TranslationModel& model);
+
 /// Forced decoding: log p(target | source) by token and the attention of each step, with the same
 /// numbers that beam_search() gives for these ids (to rounding). Several models are an ensemble as
-/// there. In batches of at most `batch_tokens` positions (of the longer side, padding included) of
-/// similar length; results in order. A pair with an empty side gives an empty record without asking
-/// the model. Note: encoding the text of a translation need not give the tokens that the search
-/// produced; for the links of a translation use its own alpha, or its ids here. REQUIRES models in
-/// evaluation mode. Throws UsageError when vocabularies differ. No gradients.
+/// there. In batches of similar length; results in order. A pair with an empty side gives an empty
+/// record without asking the model. Note: encoding the text of a translation need not give the
+/// tokens that the search produced; for the links of a translation use its own alpha, or its ids
+/// here. REQUIRES models in evaluation mode. Throws UsageError when vocabularies differ. No
+/// gradients.
 [[nodiscard]] std::vector<ForcedPair> forced_decode(
     const std::vector<const TranslationModel*>& models, std::vector<EncodedPair> pairs,
-    std::int64_t batch_tokens = 1000);
+    const ForcedOptions& options = {});
 
 /// The same for raw lines (source[i] with target[i]). REQUIRES valid UTF-8, equal numbers of lines.
 [[nodiscard]] std::vector<ForcedPair> forced_decode(
     const std::vector<const TranslationModel*>& models, const std::vector<std::string>& source,
-    const std::vector<std::string>& target, std::int64_t batch_tokens = 1000);
+    const std::vector<std::string>& target, const ForcedOptions& options = {});
 
 }  // namespace verso

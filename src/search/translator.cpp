@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "search/forced.h"
 
 namespace verso {
 
@@ -32,7 +33,8 @@ struct Translator::Line {
 
 Translator::Translator(const std::vector<const TranslationModel*>& models, TranslateOptions options,
                        const std::vector<std::string>& names)
-    : networks_(ensemble_networks(models, names)),
+    : models_(models),
+      networks_(ensemble_networks(models, names)),
       vocabularies_(models[0]->vocabularies),
       options_(std::move(options)),
       max_input_(options_.max_input > 0
@@ -90,7 +92,30 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
     translations[i].truncated = encoded[i].truncated;
     if (translations[i].nbest.empty()) translations[i].nbest.push_back(blank_line());
   }
+  if (options_.attention && options_.shift > 0) shift_attention(translations);
   return translations;
+}
+
+/// Later steps than those of the search are those of reading its translations.
+void Translator::shift_attention(std::vector<Translation>& translations) const {
+  std::vector<EncodedPair> pairs;
+  std::vector<TranslatedLine*> lines;
+  for (Translation& translation : translations) {
+    for (TranslatedLine& line : translation.nbest) {
+      if (line.alpha.empty()) continue;
+      pairs.push_back({translation.source, {line.ids, line.word_of}});
+      lines.push_back(&line);
+    }
+  }
+  ForcedOptions options;
+  options.shift = options_.shift;
+  const std::vector<ForcedPair> forced = forced_decode(models_, std::move(pairs), options);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t rows = lines[i]->alpha.size();  // a translation that was cut has no end's row
+    if (forced[i].alpha.empty()) continue;            // the end symbol alone
+    lines[i]->alpha.assign(forced[i].alpha.begin(),
+                           forced[i].alpha.begin() + static_cast<std::ptrdiff_t>(rows));
+  }
 }
 
 TranslatedLine Translator::decode(const Line& line, Hypothesis&& hypothesis) const {

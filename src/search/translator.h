@@ -23,6 +23,7 @@ struct TranslateOptions {
   bool replace_unknown = false;
   std::unordered_map<std::string, std::string> dictionary;
   bool attention = false;  ///< fill TranslatedLine::alpha
+  std::int64_t shift = 0;  ///< of TranslatedLine::alpha, as in ForcedOptions
 };
 
 /// One translation of a line.
@@ -67,11 +68,13 @@ class Translator {
 
  private:
   struct Line;
+  void shift_attention(std::vector<Translation>& translations) const;
   [[nodiscard]] Line encode(const std::string& text, const std::string& prefix,
                             std::int64_t number) const;
   [[nodiscard]] TranslatedLine decode(const Line& line, Hypothesis&& hypothesis) const;
   [[nodiscard]] std::string replaced(const Line& line, const TranslatedLine& translated) const;
 
+  std::vector<const TranslationModel*> models_;
   std::vector<Seq2Seq> networks_;
   VocabularyPair vocabularies_;
   TranslateOptions options_;

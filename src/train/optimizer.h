@@ -16,10 +16,12 @@ namespace verso {
 ///   adadelta  v = rho v + (1-rho) g²;  d = sqrt(u + eps) / sqrt(v + eps) * g;
 ///             u = rho u + (1-rho) d²;  p -= rate * d                    (Zeiler 2012), rho = b2
 ///   sgd       p -= rate * g
-/// State is made at the first step. Parameters without a gradient are left alone.
+/// Parameters without a gradient are left alone.
 class ParameterUpdater {
  public:
-  ParameterUpdater(const torch::nn::Module& network, const TrainingConfig& config);
+  /// `fused`: norm and adam(w) in one pass over memory each, on all threads (CPU, float); else by
+  /// ATen operations in the order of the equations. The same to rounding.
+  ParameterUpdater(const torch::nn::Module& network, const TrainingConfig& config, bool fused);
 
   void step(double rate, double scale);
   void zero_grad();
@@ -37,7 +39,17 @@ class ParameterUpdater {
     std::string name;
     Tensor parameter, first, second;
   };
+  /// A part of a parameter, for one thread at a time.
+  struct Block {
+    std::size_t slot;
+    int64_t first, count;
+  };
+  [[nodiscard]] std::vector<Block> blocks() const;
+  void step_fused(double rate, double scale, double correct1, double correct2);
+  void step_generic(double rate, double scale, double correct1, double correct2);
+
   TrainingConfig config_;
+  bool fused_;
   std::vector<Slot> slots_;
   int64_t steps_ = 0;
 };

@@ -15,6 +15,7 @@ struct Progress {
   double epoch = 0;              ///< finished epochs with fraction
   double loss = 0;               ///< objective per target token, label smoothing included, nats
   double perplexity = 0;         ///< exp(cross-entropy per target token), teacher-forced
+  std::optional<double> guided;  ///< cross-entropy of attention to given links, per guided token
   double tokens_per_second = 0;  ///< target tokens, end symbols included
   double learning_rate = 0;
   double gradient_norm = 0;                  ///< before clipping, mean
@@ -38,6 +39,9 @@ struct Validation {
   double loss = 0;            ///< teacher-forced cross-entropy per target token, nats
   double perplexity = 0;      ///< exp(loss)
   double bleu = 0, chrf = 0;  ///< decoded, 0 to 100
+  std::optional<double> aer;  ///< of forced links against data.valid.links, 0 to 1
+  double entropy = 0;         ///< mean of the entropy of alpha per target token, nats
+  double coverage = 0;        ///< mean over source tokens of min(1, sum_t alpha_tj)
   std::string bleu_signature, chrf_signature;
   Metric metric = Metric::kBleu;  ///< decides
   double best = 0;                ///< best value of that metric so far, this one included

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -13,7 +14,8 @@ namespace verso {
 
 namespace {
 
-constexpr Metric kMetrics[] = {Metric::kBleu, Metric::kChrf, Metric::kPerplexity};
+constexpr Metric kMetrics[] = {Metric::kBleu, Metric::kChrf,    Metric::kPerplexity,
+                               Metric::kAer,  Metric::kEntropy, Metric::kCoverage};
 
 double value_of(const Validation& validation, Metric metric) {
   switch (metric) {
@@ -23,8 +25,23 @@ double value_of(const Validation& validation, Metric metric) {
       return validation.chrf;
     case Metric::kPerplexity:
       return validation.perplexity;
+    case Metric::kAer:
+      return validation.aer.value_or(std::numeric_limits<double>::quiet_NaN());
+    case Metric::kEntropy:
+      return validation.entropy;
+    case Metric::kCoverage:
+      return validation.coverage;
   }
   return 0;
+}
+
+bool lower_is_better(Metric metric) {
+  return metric == Metric::kPerplexity || metric == Metric::kAer || metric == Metric::kEntropy;
+}
+
+/// Sharp or even attention is no merit of its own: a checkpoint for it is kept on request only.
+bool judged(Metric metric, Metric deciding) {
+  return metric == deciding || (metric != Metric::kEntropy && metric != Metric::kCoverage);
 }
 
 /// Keys whose value may change between the processes of one run. Where the corpora lie is one: what
@@ -45,9 +62,9 @@ bool may_change(const std::string& path, const Allowed& allowed) {
 std::vector<Metric> BestScores::add(const Validation& validation) {
   const auto gains = [&](Metric metric, Bests& bests) {
     const double value = value_of(validation, metric);
-    if (!std::isfinite(value)) return false;
+    if (!std::isfinite(value) || !judged(metric, deciding_)) return false;
     Best& best = bests[metric];
-    const bool better = metric == Metric::kPerplexity ? value < best.value : value > best.value;
+    const bool better = lower_is_better(metric) ? value < best.value : value > best.value;
     if (best.update >= 0 && !better) return false;
     best = {value, validation.update};
     return true;
@@ -76,6 +93,7 @@ int64_t BestScores::file_update() const { return deciding(files_).update; }
 CheckpointInfo info_of(const Validation& validation) {
   CheckpointInfo info{validation.update, validation.epoch, {}};
   for (const Metric metric : kMetrics) {
+    if (metric == Metric::kAer && !validation.aer) continue;
     info.scores[std::string(enum_name(metric))] = value_of(validation, metric);
   }
   return info;
@@ -109,6 +127,7 @@ void BestScores::set_state(const std::map<std::string, std::string>& values) {
   for (const Metric metric : kMetrics) {
     const std::string name(enum_name(metric));
     for (const auto& [prefix, bests] : {std::pair("best.", &best_), {"file.", &files_}}) {
+      if (values.count(prefix + name + ".update") == 0) continue;  // a metric of later versions
       const int64_t update = whole_number(values, prefix + name + ".update");
       if (update >= 0) (*bests)[metric] = {real_number(values, prefix + name), update};
     }

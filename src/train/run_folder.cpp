@@ -194,19 +194,20 @@ void MetricsLog::rewind(const std::string& path, int64_t update, bool validation
 }
 
 void MetricsLog::write(const Progress& p) {
-  const ordered_json record = {{"kind", "train"},
-                               {"update", p.update},
-                               {"epoch", number(p.epoch)},
-                               {"loss", number(p.loss)},
-                               {"perplexity", number(p.perplexity)},
-                               {"tokens_per_second", number(p.tokens_per_second)},
-                               {"learning_rate", number(p.learning_rate)},
-                               {"gradient_norm", number(p.gradient_norm)},
-                               {"padding", number(p.padding)},
-                               {"skipped", p.skipped},
-                               {"elapsed", number(p.elapsed)},
-                               {"left", number(p.left)},
-                               {"left_to_validation", number(p.left_to_validation)}};
+  ordered_json record = {{"kind", "train"},
+                         {"update", p.update},
+                         {"epoch", number(p.epoch)},
+                         {"loss", number(p.loss)},
+                         {"perplexity", number(p.perplexity)},
+                         {"tokens_per_second", number(p.tokens_per_second)},
+                         {"learning_rate", number(p.learning_rate)},
+                         {"gradient_norm", number(p.gradient_norm)},
+                         {"padding", number(p.padding)},
+                         {"skipped", p.skipped},
+                         {"elapsed", number(p.elapsed)},
+                         {"left", number(p.left)},
+                         {"left_to_validation", number(p.left_to_validation)}};
+  if (p.guided) record["guided"] = number(p.guided);
   file_.append(record.dump() + "\n");
 }
 
@@ -218,6 +219,9 @@ void MetricsLog::write(const Validation& v) {
                                {"perplexity", number(v.perplexity)},
                                {"bleu", number(v.bleu)},
                                {"chrf", number(v.chrf)},
+                               {"aer", number(v.aer)},
+                               {"entropy", number(v.entropy)},
+                               {"coverage", number(v.coverage)},
                                {"bleu_signature", v.bleu_signature},
                                {"chrf_signature", v.chrf_signature},
                                {"metric", enum_name(v.metric)},

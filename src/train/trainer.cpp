@@ -14,7 +14,10 @@
 #include "config/write.h"
 #include "data/batcher.h"
 #include "nn/blas.h"
+#include "nn/buffer_cache.h"
 #include "nn/runtime.h"
+#include "train/guided_alignment.h"
+#include "train/kernel_check.h"
 #include "train/optimizer.h"
 #include "train/resume.h"
 #include "train/schedule.h"
@@ -32,8 +35,8 @@ double seconds_since(Clock::time_point start) {
 
 /// Sums since the last progress line.
 struct Window {
-  double objective = 0, nll = 0, norm = 0, seconds = 0;
-  int64_t tokens = 0, updates = 0;
+  double objective = 0, nll = 0, norm = 0, seconds = 0, guided = 0;
+  int64_t tokens = 0, updates = 0, guided_tokens = 0;
 };
 
 /// An update whose loss is this many times ln(vocabulary), the loss of guessing, is as lost as one
@@ -52,8 +55,11 @@ class Trainer {
  private:
   void begin_fresh();
   void begin_resumed(const TrainOptions& options);
+  [[nodiscard]] std::unique_ptr<ParameterUpdater> make_updater() const;
   void update_once();
   void forward_backward(const std::vector<int64_t>& pairs, Window& step);
+  void differentiate(const SourceBatch& source, const TargetBatch& target,
+                     const std::vector<PairLinks>& links, Window& step);
   void skip_for_memory(const std::vector<int64_t>& pairs);
   void skip_update(double loss, double norm);
   void validate(bool due = true);
@@ -80,6 +86,7 @@ class Trainer {
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<ParameterUpdater> updater_;
   std::unique_ptr<LearningRate> rate_;
+  std::unique_ptr<KernelCheck> check_;  ///< with kernels: check
   std::unique_ptr<MetricsLog> metrics_;
   BestScores best_;
   Window window_, whole_;  ///< since the last line; since this process began
@@ -108,6 +115,16 @@ Trainer::Trainer(Config config, const TrainOptions& options, Reporter& reporter,
   } else {
     begin_fresh();
   }
+  const bool fused = model_.network->fused();
+  use_buffer_cache(fused);
+  const bool checked = config_.kernels == Kernels::kCheck;
+  if (checked && !fused) {
+    throw ConfigError(
+        "kernels = \"check\" compares with the fused kernels, which run on a CPU, in float, with "
+        "model.gru = \"reset_after\"; expected \"auto\" or \"generic\" here");
+  }
+  if (checked) check_ = std::make_unique<KernelCheck>();
+  log::info(cat("kernels: ", fused ? "fused" : "generic", checked ? " checked by generic" : ""));
   write_file_atomically(folder_.file("config.json"), write_config(config_));
   log::info(cat("model: ", model_.network->parameter_count(), " parameters, vocabularies ",
                 model_.vocabularies.source->size(), " and ", model_.vocabularies.target->size()));
@@ -132,7 +149,7 @@ void Trainer::begin_fresh() {
   dataset_ = build_dataset(config_, model_.vocabularies, cache);
   model_.network = Seq2Seq(model_spec(config_, model_.vocabularies));
   model_.network->to(device_);
-  updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
+  updater_ = make_updater();
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   folder_.forget_previous();
@@ -153,12 +170,12 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   const bool same_data = check_same_data(last, *dataset_, options.new_data);
   if (!same_data) log::warning("the training data is not what this run began with");
   folder_.keep_cache(dataset_->digest());
-  updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
+  updater_ = make_updater();
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   set_state(last.state, same_data);
   if (options.reset_optimizer) {
-    updater_ = std::make_unique<ParameterUpdater>(*model_.network, config_.training);
+    updater_ = make_updater();
     rate_ = std::make_unique<LearningRate>(config_.training);
     best_ = BestScores(config_.validation.metric);
     log::info("optimiser, learning rate and best scores are reset; parameters and position stay");
@@ -167,6 +184,11 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
   saved_ = update_;
   log::info(cat("resumed at update ", update_, ", epoch ", fixed(epoch(), 3)));
+}
+
+std::unique_ptr<ParameterUpdater> Trainer::make_updater() const {
+  return std::make_unique<ParameterUpdater>(*model_.network, config_.training,
+                                            model_.network->fused());
 }
 
 TrainResult Trainer::run() {
@@ -224,6 +246,8 @@ void Trainer::update_once() {
     sum->nll += step.nll;
     sum->norm += step.norm;
     sum->tokens += step.tokens;
+    sum->guided += step.guided;
+    sum->guided_tokens += step.guided_tokens;
     sum->updates += 1;
     sum->seconds += seconds_since(start);
   }
@@ -232,6 +256,7 @@ void Trainer::update_once() {
 void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) {
   std::vector<EncodedLine> drawn;  // keeps sampled ids alive
   std::vector<std::span<const std::int32_t>> sources, targets;
+  std::vector<PairLinks> links;
   const bool sampling = config_.vocabulary.sampling > 0;
   drawn.reserve(2 * pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -243,21 +268,47 @@ void Trainer::forward_backward(const std::vector<int64_t>& pairs, Window& step) 
       sources.emplace_back(drawn.back().ids);
       drawn.push_back(dataset_->sampled_target(pairs[i], random));
       targets.emplace_back(drawn.back().ids);
+      links.push_back(
+          {drawn[2 * i].word_of, drawn.back().word_of, dataset_->links(pairs[i]).links});
     } else {
       sources.push_back(dataset_->source(pairs[i]));
       targets.push_back(dataset_->target(pairs[i]));
+      links.push_back(dataset_->links(pairs[i]));
     }
   }
   const SourceBatch source = make_source_batch(sources, config_.model.attend_end, device_);
   const TargetBatch target = make_target_batch(targets, device_);
+  if (check_ != nullptr) {
+    const Tensor masks = generator_state(device_);
+    model_.network->use_kernels(Kernels::kGeneric);
+    differentiate(source, target, links, step);
+    check_->expect(*model_.network, step.objective);
+    model_.network->use_kernels(Kernels::kFused);
+    set_generator_state(device_, masks);
+  }
+  differentiate(source, target, links, step);
+  if (check_ != nullptr) check_->compare(*model_.network, step.objective);
+  step.norm = updater_->gradient_norm();
+}
+
+void Trainer::differentiate(const SourceBatch& source, const TargetBatch& target,
+                            const std::vector<PairLinks>& links, Window& step) {
   const DecoderOutput output = model_.network->forward(source, target);
   const Loss loss =
       cross_entropy(*model_.network, output.readout, target, config_.training.label_smoothing);
-  (loss.objective / static_cast<double>(loss.tokens)).backward();
+  Tensor objective = loss.objective;
+  const GuidedConfig& guided = config_.training.guided;
+  if (dataset_->has_links() && guided.weight > 0) {
+    const GuidedTargets wanted = guided_targets(links, output.alpha, config_.model.decoder.shift);
+    const Tensor guided_sum = guided_loss(output.alpha, wanted);
+    objective = objective + guided_weight(guided, update_) * guided_sum;
+    step.guided = guided_sum.item<double>();
+    step.guided_tokens = wanted.tokens;
+  }
+  (objective / static_cast<double>(loss.tokens)).backward();
   step.objective = loss.objective.item<double>();
   step.nll = loss.nll.sum().item<double>();
   step.tokens = loss.tokens;
-  step.norm = updater_->gradient_norm();
 }
 
 /// A device that has no room for a batch is fine for the next, and its allocator has not lost
@@ -376,6 +427,9 @@ Progress Trainer::progress() const {
   const auto updates = static_cast<double>(std::max<int64_t>(1, window_.updates));
   p.loss = window_.objective / tokens;
   p.perplexity = std::exp(window_.nll / tokens);
+  if (window_.guided_tokens > 0) {
+    p.guided = window_.guided / static_cast<double>(window_.guided_tokens);
+  }
   p.tokens_per_second =
       window_.seconds > 0 ? static_cast<double>(window_.tokens) / window_.seconds : 0;
   p.learning_rate = rate_->at(update_);
@@ -404,6 +458,7 @@ void Trainer::report_progress() {
   const Progress line = progress();
   metrics_->write(line);
   reporter_.progress(line);
+  if (check_ != nullptr) log::info(check_->summary());
   window_ = {};
 }
 
@@ -429,6 +484,8 @@ TrainingState Trainer::state() const {
       {"window.nll", exact(window_.nll)},
       {"window.norm", exact(window_.norm)},
       {"window.seconds", exact(window_.seconds)},
+      {"window.guided", exact(window_.guided)},
+      {"window.guided_tokens", cat(window_.guided_tokens)},
       {"elapsed", exact(elapsed_before_ + seconds_since(began_))},
   };
   state.values.insert(values.begin(), values.end());
@@ -462,6 +519,8 @@ void Trainer::set_state(const TrainingState& state, bool same_data) {
   window_.nll = real_number(values, "window.nll");
   window_.norm = real_number(values, "window.norm");
   window_.seconds = real_number(values, "window.seconds");
+  window_.guided = real_number(values, "window.guided");
+  window_.guided_tokens = whole_number(values, "window.guided_tokens");
   elapsed_before_ = real_number(values, "elapsed");
   const auto generator = state.tensors.find("generator");
   if (generator == state.tensors.end()) {

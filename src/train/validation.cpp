@@ -11,6 +11,7 @@
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "search/translator.h"
+#include "train/attention_scores.h"
 
 namespace verso {
 
@@ -119,7 +120,12 @@ std::optional<Validation> Validator::run(TranslationModel& model,
   if (!forced) return {};
   const auto texts = translate_all(model, text_.source, stop);
   if (!texts) return {};
+  const auto attention = attention_scores(model, text_, stop);
+  if (!attention) return {};
   Validation validation;
+  validation.aer = attention->aer;
+  validation.entropy = attention->entropy;
+  validation.coverage = attention->coverage;
   validation.loss = forced->nll / static_cast<double>(forced->tokens);
   validation.perplexity = std::exp(validation.loss);
   validation.bleu = corpus_bleu(*texts, {text_.target}).score;

@@ -33,10 +33,10 @@ class Validator {
   /// sides).
   Validator(const Config& config, const VocabularyPair& vocabularies);
 
-  /// Fills loss, perplexity, bleu, chrf, signatures, samples and seconds; writes the translations
-  /// into `translations_file`. Decoded scores are those of `verso translate` with the same
-  /// checkpoint and validation.beam and length_penalty, on all lines. Nothing when `stop` became
-  /// non-zero.
+  /// Fills loss, perplexity, bleu, chrf, aer (with data.valid.links), entropy, coverage,
+  /// signatures, samples and seconds; writes the translations into `translations_file`. Decoded
+  /// scores are those of `verso translate` with the same checkpoint and validation.beam and
+  /// length_penalty, on all lines. Nothing when `stop` became non-zero.
   [[nodiscard]] std::optional<Validation> run(TranslationModel& model,
                                               const std::string& translations_file,
                                               const std::atomic<int>& stop) const;

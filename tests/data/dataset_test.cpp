@@ -66,6 +66,66 @@ TEST_F(DatasetTest, HoldsIdsLinesAndCorporaOfTheUsedPairs) {
   EXPECT_EQ(dataset->corpus(2), 1);
 }
 
+TEST_F(DatasetTest, LinksStayWithTheirPairs) {
+  config_.data.max_len = 3;
+  add_corpus("a b\n\nc\na a a a\nb c\n", "A B\nX\nC\nA\nB C\n");
+  config_.data.train[0].links = folder_.write("links", "1-0 0p1 \n\n\n3-0\n2-2 1-1:0.5\n");
+  config_.data.train[0].links_index = 0;
+  EXPECT_TRUE(contains(error_of_build(), "links:5: link 2-2, but the source line has 2 tokens"));
+  config_.data.train[0].links = folder_.write("links", "1-0 0p1 \n\n\n3-0\n1-1:0.5\n");
+  for (int time = 0; time < 2; ++time) {  // built, then mapped
+    const auto dataset = build();
+    ASSERT_EQ(dataset->size(), 3);
+    EXPECT_TRUE(dataset->has_links());
+    const PairLinks first = dataset->links(0), last = dataset->links(2);
+    ASSERT_EQ(first.links.size(), 2U);
+    EXPECT_EQ(first.links[1].source, 0);
+    EXPECT_EQ(first.links[1].target, 1);
+    EXPECT_EQ(to_vector(first.source_words), (Ids{0, 1}));
+    EXPECT_TRUE(dataset->links(1).links.empty());
+    ASSERT_EQ(last.links.size(), 1U);
+    EXPECT_EQ(last.links[0].source, 1);
+  }
+}
+
+TEST_F(DatasetTest, LinksAreKeptBesideTheTextOfSampling) {
+  config_.vocabulary.kind = VocabularyKind::kBpe;
+  config_.vocabulary.source_size = config_.vocabulary.target_size = 20;
+  config_.vocabulary.sampling = 0.1;
+  add_corpus("abc de\nd e\n", "X YZ\nZ Y\n");
+  config_.data.train[0].links = folder_.write("links", "1-1 2-2\n1-2\n");
+  config_.data.train[0].links_index = 1;
+  const auto dataset = build();
+  EXPECT_EQ(to_vector(dataset->links(0).source_words),
+            vocabularies_.source->encode("abc de").word_of);
+  EXPECT_EQ(dataset->links(0).links[1].target, 1);
+  EXPECT_EQ(dataset->links(1).links[0].target, 1);
+}
+
+TEST_F(DatasetTest, ChangedLinksAreOtherData) {
+  add_corpus("a\n", "A\n");
+  const std::string none = build()->digest();
+  config_.data.train[0].links = folder_.write("links", "0-0\n");
+  const std::string some = build()->digest();
+  config_.data.train[0].links = folder_.write("links2", "\n");
+  EXPECT_NE(none, some);
+  EXPECT_NE(build()->digest(), some);
+}
+
+TEST_F(DatasetTest, R073WrongLinksAreErrorsThatNameTheLine) {
+  add_corpus("a b c\nb\n", "A B\nB\n");
+  const auto error_with = [&](std::string_view links) {
+    config_.data.train[0].links = folder_.write("links", links);
+    return error_of_build();
+  };
+  EXPECT_TRUE(contains(error_with("0-0\n"), "links has 1 lines, but"));
+  EXPECT_TRUE(contains(error_with("0-0\n"), " have 2 pairs; expected a line of links for each"));
+  EXPECT_TRUE(contains(error_with("0-0\n\n0-0\n"), "links has 3 lines, but"));
+  EXPECT_TRUE(contains(error_with("0 0\n\n"), "links:1: \"0\" is not a link"));
+  EXPECT_TRUE(
+      contains(error_with("\n9-0\n"), "links:2: link 9-0, but the source line has 1 tokens"));
+}
+
 TEST_F(DatasetTest, PairsAreLeftOutByReason) {
   config_.data.max_len = 5;
   config_.data.max_ratio = 2.0;

@@ -51,15 +51,5 @@ TEST(GruCell, UpdateGateNearOneKeepsTheOldState) {
   EXPECT_TRUE(torch::allclose(next, state));
 }
 
-TEST(SequenceMask, IsScaledZeroOrAbsent) {
-  torch::manual_seed(1);
-  EXPECT_FALSE(sequence_mask(0.5, false, 2, 3, torch::kFloat32).defined());
-  EXPECT_FALSE(sequence_mask(0.0, true, 2, 3, torch::kFloat32).defined());
-  const Tensor mask = sequence_mask(0.5, true, 50, 50, torch::kFloat32);
-  const Tensor kept = mask.eq(2.0), dropped = mask.eq(0.0);
-  EXPECT_TRUE(at::logical_or(kept, dropped).all().item<bool>());
-  EXPECT_NEAR(mask.mean().item<float>(), 1.0, 0.1);
-}
-
 }  // namespace
 }  // namespace verso

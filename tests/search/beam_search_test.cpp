@@ -31,12 +31,12 @@ class Reader {
   Reader(Seq2Seq network, const Ids& source) : network_(std::move(network)) {
     memory_ = network_->encode(
         make_source_batch({source}, network_->spec().model.attend_end, torch::Device(torch::kCPU)));
-    state_ = memory_.start.unsqueeze(1);
+    state_ = memory_.start;
   }
   /// Log probabilities [vocab] of the word after `previous`; alpha() is that step's.
   Tensor read(std::int32_t previous) {
     const DecoderStep out =
-        network_->step(memory_, state_, torch::full({1, 1}, int64_t{previous}, torch::kInt64));
+        network_->step(memory_, {state_, torch::full({1}, int64_t{previous}, torch::kInt64), {0}});
     state_ = out.state;
     alpha_ = out.alpha.flatten();
     return at::log_softmax(network_->logits(out.readout).flatten(), 0);

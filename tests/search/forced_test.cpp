@@ -41,7 +41,7 @@ TEST(ForcedDecode, R052R063AgreesWithTheSearch) {
         }
       }
       ASSERT_GT(pairs.size(), 10U);
-      const auto forced = forced_decode(models, pairs, 64);
+      const auto forced = forced_decode(models, pairs, {.batch_tokens = 64});
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         EXPECT_NEAR(forced[i].log_prob, hypotheses[i]->log_prob, 1e-4);
         ASSERT_EQ(forced[i].token_log_probs.size(), hypotheses[i]->token_log_probs.size());
@@ -76,7 +76,7 @@ TEST(ForcedDecode, R069EmptySideGivesAnEmptyRecordAndTouchesNothing) {
   const std::vector<std::string> source{"a b", "", "c d e f g", "b", "h a"};
   const std::vector<std::string> target{"A", "B C", "C", " \t", "D E F G"};
   for (const std::int64_t batch_tokens : {1, 7, 1000}) {
-    const auto pairs = forced_decode({&model}, source, target, batch_tokens);
+    const auto pairs = forced_decode({&model}, source, target, {.batch_tokens = batch_tokens});
     ASSERT_EQ(pairs.size(), 5U);
     for (const std::size_t empty : {1U, 3U}) {
       EXPECT_TRUE(pairs[empty].token_log_probs.empty());
@@ -88,6 +88,52 @@ TEST(ForcedDecode, R069EmptySideGivesAnEmptyRecordAndTouchesNothing) {
       EXPECT_NEAR(pairs[i].log_prob, alone[0].log_prob, 1e-4);
       EXPECT_EQ(pairs[i].alpha.size(),
                 (pairs[i].source.ids.size() + 1) * (pairs[i].target.ids.size() + 1));
+    }
+  }
+}
+
+TEST(ForcedDecode, AShiftReadsTheSameStepsLaterUpToTheLastWord) {
+  for (const auto kind : {DecoderKind::kConditional, DecoderKind::kRnnsearch}) {
+    const TranslationModel model = random_model(5, kind);
+    const std::vector<std::string> source{"a b", "c d e f g", "b"}, target{"A", "D C A", "D E F G"};
+    const auto plain = forced_decode({&model}, source, target);
+    for (const std::int64_t shift : {1, 2}) {
+      const auto later = forced_decode({&model}, source, target, {1000, shift});
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        EXPECT_NEAR(later[i].log_prob, plain[i].log_prob, 1e-5);
+        ASSERT_EQ(later[i].alpha.size(), plain[i].alpha.size());
+        ASSERT_EQ(later[i].token_log_probs.size(), plain[i].token_log_probs.size());
+        const std::size_t columns = plain[i].source.ids.size() + 1;
+        const std::size_t skipped = columns * static_cast<std::size_t>(shift);
+        for (std::size_t k = skipped; k < plain[i].alpha.size(); ++k) {
+          EXPECT_NEAR(later[i].alpha[k - skipped], plain[i].alpha[k], 1e-5);
+        }
+        for (std::size_t row = 0; row < later[i].alpha.size(); row += columns) {
+          double sum = 0;
+          for (std::size_t j = 0; j < columns; ++j) {
+            sum += static_cast<double>(later[i].alpha[row + j]);
+          }
+          EXPECT_NEAR(sum, 1, 1e-5);
+        }
+      }
+    }
+  }
+}
+
+/// What --shift is for: from that step on, and no sooner, a word changes its own attention.
+TEST(ForcedDecode, AWordActsOnItsRowFromShiftOneOrTwoOn) {
+  for (const auto& [kind, first] :
+       {std::pair{DecoderKind::kConditional, 1}, std::pair{DecoderKind::kRnnsearch, 2}}) {
+    const TranslationModel model = random_model(5, kind);
+    for (const std::int64_t shift : {0, 1, 2}) {
+      const ForcedOptions options{1000, shift};
+      const auto one = forced_decode({&model}, {"a b c d"}, {"A B"}, options);
+      const auto other = forced_decode({&model}, {"a b c d"}, {"A G"}, options);
+      double change = 0;  // in the row of the last word, which is all that differs
+      for (std::size_t j = 5; j < 10; ++j) {
+        change += std::abs(static_cast<double>(one[0].alpha[j] - other[0].alpha[j]));
+      }
+      EXPECT_EQ(change > 1e-6, shift >= first) << shift;
     }
   }
 }

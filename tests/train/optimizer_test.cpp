@@ -13,13 +13,13 @@ namespace {
 
 /// Gives two equal networks the same gradients for some steps; returns the largest difference.
 template <class TheirOptimizer, class TheirOptions>
-double difference_to(TrainingConfig config, TheirOptions options) {
+double difference_to(TrainingConfig config, TheirOptions options, bool fused) {
   torch::manual_seed(1);
   torch::nn::Linear ours(3, 4), theirs(3, 4);
   torch::NoGradGuard no_grad;
   theirs->weight.copy_(ours->weight);
   theirs->bias.copy_(ours->bias);
-  ParameterUpdater updater(*ours, config);
+  ParameterUpdater updater(*ours, config, fused);
   TheirOptimizer optimizer(theirs->parameters(), options);
   for (int step = 0; step < 20; ++step) {
     const Tensor weight = torch::randn({4, 3}), bias = torch::randn({4});
@@ -34,28 +34,52 @@ double difference_to(TrainingConfig config, TheirOptions options) {
                   (ours->bias - theirs->bias).abs().max().item<double>());
 }
 
-TEST(ParameterUpdater, AdamIsLibTorchs) {
+class AdamOf : public testing::TestWithParam<bool> {};
+
+TEST_P(AdamOf, AdamIsLibTorchs) {
   TrainingConfig config;
   config.learning_rate = 0.01;
   config.weight_decay = 0.1;
-  EXPECT_LT(
-      difference_to<torch::optim::Adam>(config, torch::optim::AdamOptions(0.01).weight_decay(0.1)),
-      1e-6);
+  EXPECT_LT(difference_to<torch::optim::Adam>(
+                config, torch::optim::AdamOptions(0.01).weight_decay(0.1), GetParam()),
+            1e-6);
 }
 
-TEST(ParameterUpdater, AdamWIsLibTorchs) {
+TEST_P(AdamOf, AdamWIsLibTorchs) {
   TrainingConfig config;
   config.optimizer = Optimizer::kAdamW;
   config.learning_rate = 0.01;
   config.weight_decay = 0.1;
-  EXPECT_LT(difference_to<torch::optim::AdamW>(config,
-                                               torch::optim::AdamWOptions(0.01).weight_decay(0.1)),
+  EXPECT_LT(difference_to<torch::optim::AdamW>(
+                config, torch::optim::AdamWOptions(0.01).weight_decay(0.1), GetParam()),
             1e-6);
 }
 
+TEST_P(AdamOf, ScaleAndNormAreThoseOfTheGradient) {
+  torch::manual_seed(4);
+  torch::nn::Linear network(300, 301), scaled(300, 301);
+  const torch::NoGradGuard no_grad;
+  double squares = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Tensor parameter = network->parameters()[i], other = scaled->parameters()[i];
+    other.copy_(parameter);
+    parameter.mutable_grad() = torch::randn_like(parameter);
+    other.mutable_grad() = parameter.grad() * 0.25;
+    squares += parameter.grad().to(torch::kFloat64).square().sum().item<double>();
+  }
+  ParameterUpdater updater(*network, {}, GetParam()), plain(*scaled, {}, GetParam());
+  EXPECT_NEAR(updater.gradient_norm(), std::sqrt(squares), 1e-5 * std::sqrt(squares));
+  updater.step(0.01, 0.25);
+  plain.step(0.01, 1.0);
+  EXPECT_LT((network->weight - scaled->weight).abs().max().item<double>(), 1e-7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, AdamOf, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Fused" : "Generic"; });
+
 TEST(ParameterUpdater, StateOfTheWrongShapeIsRefused) {
   torch::nn::Linear network(3, 4), other(3, 5);
-  ParameterUpdater updater(*network, {}), second(*other, {});
+  ParameterUpdater updater(*network, {}, false), second(*other, {}, false);
   EXPECT_THROW(updater.set_state(second.state(), 1), CheckpointError);
   EXPECT_THROW(updater.set_state({}, 1), CheckpointError);
 }
