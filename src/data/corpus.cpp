@@ -29,7 +29,7 @@ bool check_utf8(std::string& line, const std::string& path, std::int64_t number,
   throw DataError(
       cat(path, ":", number, ": byte ", *offset + 1, " (", hex_byte(line[*offset]),
           ") is not valid UTF-8; convert the file to UTF-8, or set data.invalid_utf8 to "
-          "\"replace\" or \"skip\""));
+          "\"replace\" or \"skip\" (commands that read text: --invalid-utf8 replace)"));
 }
 
 struct PairReader::Impl {
