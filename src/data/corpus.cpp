@@ -82,6 +82,10 @@ struct PairReader::Impl {
   }
 };
 
+std::string files_of(const CorpusConfig& corpus) {
+  return corpus.tsv.empty() ? cat(corpus.source, " and ", corpus.target) : corpus.tsv;
+}
+
 PairReader::PairReader(const CorpusConfig& corpus) : impl_(std::make_unique<Impl>()) {
   const bool has_tsv = !corpus.tsv.empty();
   if (has_tsv != (corpus.source.empty() && corpus.target.empty()) ||
@@ -145,6 +149,9 @@ ParallelText read_parallel_text(const CorpusConfig& corpus, InvalidUtf8 rule) {
     text.source.push_back(source);
     text.target.push_back(target);
     if (!corpus.links.empty()) text.links.push_back(reader.links(source, target));
+  }
+  if (reader.line_number() == 0) {
+    throw DataError(cat(files_of(corpus), " hold no line, expected pairs"));
   }
   return text;
 }
