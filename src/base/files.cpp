@@ -58,6 +58,20 @@ struct stat status_of(int fd, const std::string& path, const char* what) {
   return status;
 }
 
+constexpr const char* kNotWritten = "cannot be written";
+
+/// Writes all bytes, again after signals, or throws for `path`.
+void write_all(int fd, const void* data, std::size_t size, const std::string& path) {
+  const char* next = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(fd, next, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path, kNotWritten, errno);
+    next += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -106,7 +120,7 @@ MappedFile::~MappedFile() {
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  constexpr const char* kWhat = "cannot be written";
+  constexpr const char* kWhat = kNotWritten;
   if (path_.empty()) throw DataError(cat("output ", kWhat, ": the path is empty"));
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
@@ -134,19 +148,10 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::write(const void* data, std::size_t size) {
-  const char* next = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(fd_, next, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path_, "cannot be written", errno);
-    next += written;
-    size -= static_cast<std::size_t>(written);
-  }
-}
+void AtomicFile::write(const void* data, std::size_t size) { write_all(fd_, data, size, path_); }
 
 void AtomicFile::commit() {
-  constexpr const char* kWhat = "cannot be written";
+  constexpr const char* kWhat = kNotWritten;
   const bool in_place = temporary_.empty();
   // Pipes and some devices cannot be synced, and need not be.
   if (::fsync(fd_) != 0 && !in_place) fail(path_, kWhat, errno);
@@ -167,6 +172,28 @@ void AtomicFile::commit() {
   if (::fsync(folder.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
     fail(folder_of(path_), kWhat, errno);
   }
+}
+
+AppendFile::AppendFile(std::string path) : path_(std::move(path)) {
+  Descriptor file(open_file(path_, O_WRONLY | O_CREAT | O_APPEND, kNotWritten, 0666));
+  static_cast<void>(status_of(file.get(), path_, kNotWritten));
+  fd_ = file.release();
+}
+
+AppendFile::~AppendFile() { ::close(fd_); }
+
+void AppendFile::append(std::string_view text) {
+  const off_t before = ::lseek(fd_, 0, SEEK_END);
+  try {
+    write_all(fd_, text.data(), text.size(), path_);
+  } catch (const DataError&) {
+    if (before >= 0) static_cast<void>(::ftruncate(fd_, before));
+    throw;
+  }
+}
+
+void AppendFile::sync() {
+  if (::fsync(fd_) != 0 && errno != EINVAL) fail(path_, kNotWritten, errno);
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {

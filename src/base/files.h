@@ -48,6 +48,24 @@ class AtomicFile {
   int fd_ = -1;
 };
 
+/// A file that grows at its end, as a log does; made when missing. Throws DataError with path and
+/// the system's reason.
+class AppendFile {
+ public:
+  explicit AppendFile(std::string path);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+  /// All of `text` or, when that fails, nothing of it.
+  void append(std::string_view text);
+  /// Returns once the disk has what was appended.
+  void sync();
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
 /// write_file_atomically(path, text): AtomicFile in one call.
 void write_file_atomically(const std::string& path, std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "checkpoint/safetensors.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -13,6 +14,12 @@
 
 namespace verso {
 namespace {
+
+/// LibTorch's types in the order of Dtype.
+constexpr std::array<torch::ScalarType, 8> kScalarTypes{
+    torch::ScalarType::Double,   torch::ScalarType::Float, torch::ScalarType::Half,
+    torch::ScalarType::BFloat16, torch::ScalarType::Long,  torch::ScalarType::Int,
+    torch::ScalarType::Byte,     torch::ScalarType::Bool};
 
 /// A tensor ready to be written.
 struct Item {
@@ -81,10 +88,11 @@ std::string header_json(const std::string& path, const TensorFile& file,
 /// A view of `bytes`, which `map` keeps; a copy where the file is not aligned for the type.
 Tensor make_tensor(const TensorEntry& entry, std::span<const std::byte> bytes,
                    const std::shared_ptr<const MappedFile>& map) {
-  const auto options = torch::TensorOptions().dtype(entry.dtype);
+  const auto options =
+      torch::TensorOptions().dtype(kScalarTypes.at(static_cast<std::size_t>(entry.dtype)));
   if (bytes.empty()) return at::empty(entry.shape, options);
   void* data = const_cast<std::byte*>(bytes.data());
-  if (reinterpret_cast<std::uintptr_t>(data) % torch::elementSize(entry.dtype) != 0) {
+  if (reinterpret_cast<std::uintptr_t>(data) % dtype_size(entry.dtype) != 0) {
     Tensor copy = at::empty(entry.shape, options);
     std::memcpy(copy.data_ptr(), data, bytes.size());
     return copy;
@@ -94,6 +102,12 @@ Tensor make_tensor(const TensorEntry& entry, std::span<const std::byte> bytes,
 }
 
 }  // namespace
+
+std::string safetensors_dtype(torch::ScalarType dtype) {
+  const auto* found = std::find(kScalarTypes.begin(), kScalarTypes.end(), dtype);
+  if (found == kScalarTypes.end()) return {};
+  return dtype_name(static_cast<Dtype>(found - kScalarTypes.begin()));
+}
 
 TensorFile read_safetensors(const std::string& path, Integrity integrity) {
   std::shared_ptr<const MappedFile> map;
@@ -108,7 +122,7 @@ TensorFile read_safetensors(const std::string& path, Integrity integrity) {
   file.metadata = std::move(header.metadata);
   for (TensorEntry& entry : header.tensors) {
     const auto data = bytes.subspan(header.data_begin + entry.begin, entry.end - entry.begin);
-    if (entry.dtype == torch::ScalarType::Bool &&
+    if (entry.dtype == Dtype::kBool &&
         std::any_of(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; })) {
       throw CheckpointError(cat(path, ": damaged: ", json_quote(entry.name),
                                 " holds truth values that are neither 0 nor 1"));

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "checkpoint/safetensors_header.h"
 #include "nn/torch_api.h"
 
 /// The safetensors format, reader and writer:
@@ -24,37 +22,6 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
   std::vector<std::pair<std::string, Tensor>> tensors;
 };
-
-/// Where a tensor stands in a file.
-struct TensorEntry {
-  std::string name;
-  torch::ScalarType dtype = torch::ScalarType::Undefined;
-  std::vector<int64_t> shape;
-  std::uint64_t begin = 0;  ///< in bytes, from the start of the data
-  std::uint64_t end = 0;
-};
-
-struct SafetensorsHeader {
-  std::map<std::string, std::string> metadata;
-  std::vector<TensorEntry> tensors;  ///< in the order of their data
-  std::uint64_t data_begin = 0;      ///< in bytes, from the start of the file
-};
-
-/// Largest header that is read or written, as in Python's safetensors.
-inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
-
-enum class Integrity {
-  kStructure,  ///< any safetensors file
-  kChecksum,   ///< one that write_safetensors() made and nothing changed since (checksum.h)
-};
-
-/// Reads and checks the header of `file` (a whole file's bytes): checksum when asked for, JSON,
-/// types, shapes, and that the tensors fill the data exactly. Needs memory in proportion to the
-/// header. Any bytes may be given; throws CheckpointError naming `path` and what is wrong, or what
-/// the file seems to be instead.
-[[nodiscard]] SafetensorsHeader read_safetensors_header(std::span<const std::byte> file,
-                                                        const std::string& path,
-                                                        Integrity integrity);
 
 /// Maps the file at `path`. The tensors are views of the map, which lives as long as they do: they
 /// must not be written to. Throws CheckpointError.

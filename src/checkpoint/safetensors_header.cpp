@@ -1,3 +1,5 @@
+#include "checkpoint/safetensors_header.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,7 +14,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "checkpoint/checksum.h"
-#include "checkpoint/safetensors.h"
 
 namespace verso {
 namespace {
@@ -22,19 +23,20 @@ static_assert(std::endian::native == std::endian::little, "safetensors data is l
 /// More dimensions than any tensor has; keeps a hostile shape short.
 constexpr std::size_t kMaxDimensions = 32;
 
-struct DtypeName {
-  torch::ScalarType dtype;
+struct DtypeRow {
   const char* name;
+  std::uint64_t size;
 };
-constexpr std::array<DtypeName, 8> kDtypes{{
-    {torch::ScalarType::Double, "F64"},
-    {torch::ScalarType::Float, "F32"},
-    {torch::ScalarType::Half, "F16"},
-    {torch::ScalarType::BFloat16, "BF16"},
-    {torch::ScalarType::Long, "I64"},
-    {torch::ScalarType::Int, "I32"},
-    {torch::ScalarType::Byte, "U8"},
-    {torch::ScalarType::Bool, "BOOL"},
+/// In the order of Dtype.
+constexpr std::array<DtypeRow, 8> kDtypes{{
+    {"F64", 8},
+    {"F32", 4},
+    {"F16", 2},
+    {"BF16", 2},
+    {"I64", 8},
+    {"I32", 4},
+    {"U8", 1},
+    {"BOOL", 1},
 }};
 
 /// A name from a file as it may stand in a message: quoted, of readable length.
@@ -130,22 +132,23 @@ class HeaderHandler {
       return fail(cat("a text at ", where(), " where the format has none"));
     }
     const auto* known = std::find_if(kDtypes.begin(), kDtypes.end(),
-                                     [&](const DtypeName& row) { return text == row.name; });
+                                     [&](const DtypeRow& row) { return text == row.name; });
     if (known == kDtypes.end()) {
       return fail(cat(shown(entry_.name), " has the dtype ", shown(text),
                       ", expected F64, F32, F16, BF16, I64, I32, U8 or BOOL"));
     }
-    entry_.dtype = known->dtype;
+    entry_.dtype = static_cast<Dtype>(known - kDtypes.begin());
     return true;
   }
 
   bool number_unsigned(std::uint64_t value) {
     if (place_ == Place::kShape) {
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<int64_t>::max())) return number();
+      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        return number();
       if (entry_.shape.size() == kMaxDimensions) {
         return fail(cat(shown(entry_.name), " has more than ", kMaxDimensions, " dimensions"));
       }
-      entry_.shape.push_back(static_cast<int64_t>(value));
+      entry_.shape.push_back(static_cast<std::int64_t>(value));
       return true;
     }
     if (place_ != Place::kOffsets || offsets_.size() == 2) return number();
@@ -231,11 +234,11 @@ void check_size(const TensorEntry& entry, std::uint64_t data_size, const std::st
     damaged(path, cat(shown(entry.name), " is said to take the bytes from ", entry.begin, " to ",
                       entry.end, " of ", data_size));
   }
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<int64_t>::max());
-  std::uint64_t bytes = torch::elementSize(entry.dtype);
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t bytes = dtype_size(entry.dtype);
   // Strides are products too, so a dimension of 0 must not hide that the others overflow.
   std::uint64_t product = bytes;
-  for (const int64_t dimension : entry.shape) {
+  for (const std::int64_t dimension : entry.shape) {
     const auto size = static_cast<std::uint64_t>(dimension);
     const std::uint64_t factor = std::max<std::uint64_t>(size, 1);
     if (product > kMost / factor)
@@ -272,12 +275,9 @@ void check_layout(const std::vector<TensorEntry>& tensors, std::uint64_t data_si
 
 }  // namespace
 
-std::string safetensors_dtype(torch::ScalarType dtype) {
-  for (const DtypeName& row : kDtypes) {
-    if (row.dtype == dtype) return row.name;
-  }
-  return {};
-}
+const char* dtype_name(Dtype dtype) { return kDtypes.at(static_cast<std::size_t>(dtype)).name; }
+
+std::uint64_t dtype_size(Dtype dtype) { return kDtypes.at(static_cast<std::size_t>(dtype)).size; }
 
 SafetensorsHeader read_safetensors_header(std::span<const std::byte> file, const std::string& path,
                                           Integrity integrity) {

@@ -30,7 +30,7 @@ void on_signal(int number) {
 struct Options {
   std::string config;
   std::vector<std::string> overrides;
-  bool resume = false, overwrite = false, reset_optimizer = false;
+  bool resume = false, overwrite = false, reset_optimizer = false, new_data = false;
 };
 
 int run_train(const Options& options) {
@@ -47,6 +47,7 @@ int run_train(const Options& options) {
 
   TrainOptions train_options;
   train_options.reset_optimizer = options.reset_optimizer;
+  train_options.new_data = options.new_data;
   if (options.resume) train_options.mode = RunMode::kResume;
   if (options.overwrite) train_options.mode = RunMode::kOverwrite;
   TrainResult result;
@@ -85,6 +86,11 @@ void setup_train(CLI::App& command, CommandRun& run) {
       .add_flag("--reset-optimizer", options->reset_optimizer,
                 "with --resume: keep parameters and position, start optimiser, learning rate and "
                 "best scores anew")
+      ->needs(resume);
+  command
+      .add_flag("--new-data", options->new_data,
+                "with --resume: go on although the training data has changed; the vocabularies "
+                "stay, the present epoch begins anew")
       ->needs(resume);
   command.footer(
       "SIGINT or SIGTERM finishes the update, saves, says how to go on and exits with 128 + the "

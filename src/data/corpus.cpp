@@ -29,7 +29,7 @@ bool check_utf8(std::string& line, const std::string& path, std::int64_t number,
   throw DataError(
       cat(path, ":", number, ": byte ", *offset + 1, " (", hex_byte(line[*offset]),
           ") is not valid UTF-8; convert the file to UTF-8, or set data.invalid_utf8 to "
-          "\"replace\" or \"skip\""));
+          "\"replace\" or \"skip\" (commands that read text: --invalid-utf8 replace)"));
 }
 
 struct PairReader::Impl {
@@ -81,6 +81,10 @@ struct PairReader::Impl {
                         " pairs; expected a line of links for each (a blank one for none)"));
   }
 };
+
+std::string files_of(const CorpusConfig& corpus) {
+  return corpus.tsv.empty() ? cat(corpus.source, " and ", corpus.target) : corpus.tsv;
+}
 
 PairReader::PairReader(const CorpusConfig& corpus) : impl_(std::make_unique<Impl>()) {
   const bool has_tsv = !corpus.tsv.empty();
@@ -145,6 +149,9 @@ ParallelText read_parallel_text(const CorpusConfig& corpus, InvalidUtf8 rule) {
     text.source.push_back(source);
     text.target.push_back(target);
     if (!corpus.links.empty()) text.links.push_back(reader.links(source, target));
+  }
+  if (reader.line_number() == 0) {
+    throw DataError(cat(files_of(corpus), " hold no line, expected pairs"));
   }
   return text;
 }

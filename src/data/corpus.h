@@ -44,6 +44,9 @@ class LineReader {
 /// line and byte ("train.en:2: byte 4 (0xE9) is not valid UTF-8 …") for InvalidUtf8::kError.
 bool check_utf8(std::string& line, const std::string& path, std::int64_t number, InvalidUtf8 rule);
 
+/// A corpus' files for messages: "a.de and a.en", or the TSV.
+[[nodiscard]] std::string files_of(const CorpusConfig& corpus);
+
 /// Pairs of lines of a corpus (two files, or a TSV with one TAB), with a line of links for each
 /// where the corpus has links.
 class PairReader {
@@ -75,6 +78,7 @@ struct ParallelText {
   std::vector<std::string> source, target;
   std::vector<std::vector<Link>> links = {};  ///< one for each pair, or none at all
 };
+/// Throws DataError when there is no line at all.
 [[nodiscard]] ParallelText read_parallel_text(const CorpusConfig& corpus, InvalidUtf8 rule);
 
 }  // namespace verso

@@ -16,10 +16,6 @@
 namespace verso {
 namespace {
 
-std::string files_of(const CorpusConfig& corpus) {
-  return corpus.tsv.empty() ? cat(corpus.source, " and ", corpus.target) : corpus.tsv;
-}
-
 /// The pairs of all corpora of data.train, one after the other, with data.invalid_utf8 applied.
 class TrainingPairs {
  public:

@@ -48,6 +48,7 @@ struct Validation {
   int64_t best_update = 0;
   bool gained = false;
   int64_t without_gain = 0, patience = 0;  ///< patience 0 = no early stopping
+  bool extra = false;                      ///< the run's end, where none was due
   double learning_rate = 0;                ///< from now on
   double seconds = 0;
   double elapsed = 0;

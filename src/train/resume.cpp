@@ -44,46 +44,59 @@ bool judged(Metric metric, Metric deciding) {
   return metric == deciding || (metric != Metric::kEntropy && metric != Metric::kCoverage);
 }
 
-/// Keys whose value may change between the processes of one run.
-bool may_change(const std::string& path, bool reset) {
+/// Keys whose value may change between the processes of one run. Where the corpora lie is one: what
+/// they hold is compared by itself (check_same_data).
+bool may_change(const std::string& path, const Allowed& allowed) {
   for (const char* free : {"output", "seed", "device", "threads", "kernels", "data.cache",
                            "data.valid.", "validation.", "checkpoint.", "training.max_updates",
                            "training.max_epochs", "training.max_nonfinite", "training.log_every"}) {
     if (path.starts_with(free)) return true;
   }
-  return reset && (path.starts_with("training.") || path.starts_with("model.dropout."));
+  if (path.starts_with("data.train[") && !path.ends_with(".weight")) return true;
+  if (allowed.new_data && path.starts_with("data.")) return true;
+  return allowed.reset && (path.starts_with("training.") || path.starts_with("model.dropout."));
 }
 
 }  // namespace
 
 std::vector<Metric> BestScores::add(const Validation& validation) {
-  std::vector<Metric> gained;
-  info_.update = validation.update;
-  info_.epoch = validation.epoch;
-  for (const Metric metric : kMetrics) {
+  const auto gains = [&](Metric metric, Bests& bests) {
     const double value = value_of(validation, metric);
-    if (metric == Metric::kAer && !validation.aer) continue;
-    info_.scores[std::string(enum_name(metric))] = value;
-    if (!std::isfinite(value) || !judged(metric, deciding_)) continue;
-    Best& best = best_[metric];
+    if (!std::isfinite(value) || !judged(metric, deciding_)) return false;
+    Best& best = bests[metric];
     const bool better = lower_is_better(metric) ? value < best.value : value > best.value;
-    if (best.update >= 0 && !better) continue;
+    if (best.update >= 0 && !better) return false;
     best = {value, validation.update};
-    gained.push_back(metric);
+    return true;
+  };
+  std::vector<Metric> better;
+  for (const Metric metric : kMetrics) {
+    if (gains(metric, files_)) better.push_back(metric);
   }
-  const bool main = !gained.empty() && best_[deciding_].update == validation.update;
-  without_gain_ = main ? 0 : without_gain_ + 1;
-  return gained;
+  if (validation.extra) return better;
+  for (const Metric metric : kMetrics) static_cast<void>(gains(metric, best_));
+  info_ = info_of(validation);
+  without_gain_ = update() == validation.update ? 0 : without_gain_ + 1;
+  return better;
 }
 
-double BestScores::value() const {
-  const auto found = best_.find(deciding_);
-  return found == best_.end() ? 0 : found->second.value;
+BestScores::Best BestScores::deciding(const Bests& bests) const {
+  const auto found = bests.find(deciding_);
+  return found == bests.end() ? Best{} : found->second;
 }
 
-int64_t BestScores::update() const {
-  const auto found = best_.find(deciding_);
-  return found == best_.end() ? -1 : found->second.update;
+double BestScores::value() const { return deciding(best_).value; }
+int64_t BestScores::update() const { return deciding(best_).update; }
+double BestScores::file_value() const { return deciding(files_).value; }
+int64_t BestScores::file_update() const { return deciding(files_).update; }
+
+CheckpointInfo info_of(const Validation& validation) {
+  CheckpointInfo info{validation.update, validation.epoch, {}};
+  for (const Metric metric : kMetrics) {
+    if (metric == Metric::kAer && !validation.aer) continue;
+    info.scores[std::string(enum_name(metric))] = value_of(validation, metric);
+  }
+  return info;
 }
 
 std::map<std::string, std::string> BestScores::state() const {
@@ -92,9 +105,12 @@ std::map<std::string, std::string> BestScores::state() const {
                                                {"best.validated_epoch", exact(info_.epoch)}};
   for (const Metric metric : kMetrics) {
     const std::string name(enum_name(metric));
-    const auto best = best_.find(metric);
-    values["best." + name] = exact(best == best_.end() ? 0 : best->second.value);
-    values["best." + name + ".update"] = cat(best == best_.end() ? -1 : best->second.update);
+    for (const auto& [prefix, bests] : {std::pair("best.", &best_), {"file.", &files_}}) {
+      const auto found = bests->find(metric);
+      const Best best = found == bests->end() ? Best{} : found->second;
+      values[prefix + name] = exact(best.value);
+      values[prefix + name + ".update"] = cat(best.update);
+    }
     const auto score = info_.scores.find(name);
     if (score != info_.scores.end()) values["score." + name] = exact(score->second);
   }
@@ -106,25 +122,28 @@ void BestScores::set_state(const std::map<std::string, std::string>& values) {
   info_.update = whole_number(values, "best.validated");
   info_.epoch = real_number(values, "best.validated_epoch");
   best_.clear();
+  files_.clear();
   info_.scores.clear();
   for (const Metric metric : kMetrics) {
     const std::string name(enum_name(metric));
-    if (values.count("best." + name + ".update") == 0) continue;  // a metric of later versions
-    const int64_t update = whole_number(values, "best." + name + ".update");
-    if (update >= 0) best_[metric] = {real_number(values, "best." + name), update};
+    for (const auto& [prefix, bests] : {std::pair("best.", &best_), {"file.", &files_}}) {
+      if (values.count(prefix + name + ".update") == 0) continue;  // a metric of later versions
+      const int64_t update = whole_number(values, prefix + name + ".update");
+      if (update >= 0) (*bests)[metric] = {real_number(values, prefix + name), update};
+    }
     if (values.count("score." + name) != 0) {
       info_.scores[name] = real_number(values, "score." + name);
     }
   }
 }
 
-Config resumed_config(Config asked, const Checkpoint& last, bool reset) {
+Config resumed_config(Config asked, const Checkpoint& last, const Allowed& allowed) {
   if (!last.resumable) {
     throw CheckpointError(cat(last.path, ": holds a model but no training state to resume"));
   }
   std::string changed;
   for (const ConfigDifference& difference : differences(last.model.config, asked)) {
-    if (may_change(difference.path, reset)) continue;
+    if (may_change(difference.path, allowed)) continue;
     changed += cat("\n  ", difference.path, ": the run has ", difference.first, ", asked is ",
                    difference.second);
   }
@@ -138,13 +157,15 @@ Config resumed_config(Config asked, const Checkpoint& last, bool reset) {
   return asked;
 }
 
-void check_same_data(const Checkpoint& last, const Dataset& dataset) {
+bool check_same_data(const Checkpoint& last, const Dataset& dataset, bool allowed) {
   const auto found = last.state.values.find("data.digest");
-  if (found != last.state.values.end() && found->second == dataset.digest()) return;
+  if (found != last.state.values.end() && found->second == dataset.digest()) return true;
+  if (allowed) return false;
   throw DataError(cat("the training data is not what this run began with (digest ",
                       dataset.digest(), ", expected ",
                       found == last.state.values.end() ? "none" : found->second,
-                      "); put the old files back, or start another run"));
+                      "); put the old files back, say --new-data to go on with the new ones, or "
+                      "start another run"));
 }
 
 std::string exact(double value) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -170,23 +170,27 @@ void RunFolder::keep_newest(int64_t keep) const {
   }
 }
 
-MetricsLog::MetricsLog(std::string path, bool resume, int64_t update) : path_(std::move(path)) {
-  if (!resume || !fs::exists(path_)) return;
-  std::ifstream in(path_);
+void RunFolder::keep_cache(const std::string& digest) const {
+  std::error_code none;
+  for (const auto& own : own_files_in(path_, kCacheFolder)) {
+    if (!own.filename().string().starts_with("pairs-" + digest)) fs::remove(own, none);
+  }
+}
+
+void MetricsLog::rewind(const std::string& path, int64_t update, bool validation_due) {
+  if (!fs::exists(path)) return;
+  std::istringstream in(read_file(path));
   std::string line, kept;
   while (std::getline(in, line)) {
     const auto record = ordered_json::parse(line, nullptr, false);
-    if (!record.is_object() || record.value("update", int64_t{0}) > update) continue;
-    if (record.value("kind", "") == "end") continue;
+    if (!record.is_object() || !record.contains("update")) continue;
+    if (!record["update"].is_number_integer() || record["update"] > update) continue;
+    const bool validation = record.value("kind", "") == "validation";
+    if (validation && validation_due && record["update"] == update) continue;
+    if (record.value("kind", "") == "end" || record.value("extra", false)) continue;
     kept += line + "\n";
   }
-  write_file_atomically(path_, kept);
-}
-
-void MetricsLog::append(const std::string& line) {
-  std::ofstream out(path_, std::ios::app);
-  out << line << "\n" << std::flush;
-  if (!out) throw DataError(cat(path_, ": cannot be written: ", std::strerror(errno)));
+  write_file_atomically(path, kept);
 }
 
 void MetricsLog::write(const Progress& p) {
@@ -204,7 +208,7 @@ void MetricsLog::write(const Progress& p) {
                          {"left", number(p.left)},
                          {"left_to_validation", number(p.left_to_validation)}};
   if (p.guided) record["guided"] = number(p.guided);
-  append(record.dump());
+  file_.append(record.dump() + "\n");
 }
 
 void MetricsLog::write(const Validation& v) {
@@ -227,12 +231,13 @@ void MetricsLog::write(const Validation& v) {
                                {"patience", v.patience},
                                {"learning_rate", number(v.learning_rate)},
                                {"seconds", number(v.seconds)},
-                               {"elapsed", number(v.elapsed)}};
-  append(record.dump());
+                               {"elapsed", number(v.elapsed)},
+                               {"extra", v.extra}};
+  file_.append(record.dump() + "\n");
 }
 
 void MetricsLog::write_end(int64_t update, const std::string& reason) {
-  append(ordered_json{{"kind", "end"}, {"update", update}, {"reason", reason}}.dump());
+  file_.append(ordered_json{{"kind", "end"}, {"update", update}, {"reason", reason}}.dump() + "\n");
 }
 
 }  // namespace verso

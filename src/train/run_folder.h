@@ -29,6 +29,10 @@ class RunFolder {
   /// the new run's data and model are known to be good, so that a mistake loses nothing.
   void forget_previous() const;
 
+  /// Removes pair caches in this folder other than the one of this digest: no later process of the
+  /// run can want them. A cache folder outside (data.cache) is shared and never cleared.
+  void keep_cache(const std::string& digest) const;
+
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   [[nodiscard]] std::string last() const;
   [[nodiscard]] std::string best() const;
@@ -46,19 +50,24 @@ class RunFolder {
 };
 
 /// metrics.jsonl: one JSON object a line for each progress line ("kind": "train"), validation
-/// ("validation") and the end of a run ("end"); training and validation share the key "update".
+/// ("validation", "extra": true where none was due) and the end of a run ("end"); training and
+/// validation share the key "update".
 class MetricsLog {
  public:
-  /// Appends to `path`. On resume lines after `update` (made by a process that died before it
-  /// saved) are removed first.
-  MetricsLog(std::string path, bool resume, int64_t update);
+  /// Takes back what a run that goes on from `update` will write again or would never have written:
+  /// lines after it, the end, an extra validation, and one at `update` that is still due.
+  static void rewind(const std::string& path, int64_t update, bool validation_due);
+
+  /// Appends to `path`.
+  explicit MetricsLog(std::string path) : file_(std::move(path)) {}
   void write(const Progress& progress);
   void write(const Validation& validation);
   void write_end(int64_t update, const std::string& reason);
+  /// What was written survives a loss of power: before a checkpoint that counts on it.
+  void sync() { file_.sync(); }
 
  private:
-  void append(const std::string& line);
-  std::string path_;
+  AppendFile file_;
 };
 
 }  // namespace verso

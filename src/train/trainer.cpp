@@ -43,6 +43,9 @@ struct Window {
 /// that is not finite.
 constexpr double kHopelessLoss = 50.0;
 
+/// Batches that a device had no room for until the run ends with advice: a few are left out.
+constexpr int64_t kMostTooLarge = 5;
+
 class Trainer {
  public:
   Trainer(Config config, const TrainOptions& options, Reporter& reporter,
@@ -57,10 +60,11 @@ class Trainer {
   void forward_backward(const std::vector<int64_t>& pairs, Window& step);
   void differentiate(const SourceBatch& source, const TargetBatch& target,
                      const std::vector<PairLinks>& links, Window& step);
-  [[noreturn]] void explain_memory(const std::vector<int64_t>& pairs) const;
+  void skip_for_memory(const std::vector<int64_t>& pairs);
   void skip_update(double loss, double norm);
-  void validate();
+  void validate(bool due = true);
   void judge(Validation& validation);
+  void save(const std::string& path, const CheckpointInfo& info, const TrainingState* state);
   void save_last();
   void report_progress();
   [[nodiscard]] Progress progress() const;
@@ -68,7 +72,7 @@ class Trainer {
   [[nodiscard]] double epoch() const;
   [[nodiscard]] int64_t updates_to_validation() const;
   [[nodiscard]] TrainingState state() const;
-  void set_state(const TrainingState& state);
+  void set_state(const TrainingState& state, bool same_data);
   TrainResult finish(const std::string& reason);
 
   Config config_;
@@ -87,6 +91,7 @@ class Trainer {
   BestScores best_;
   Window window_, whole_;  ///< since the last line; since this process began
   int64_t update_ = 0, skipped_ = 0, skipped_in_row_ = 0, validated_ = -1, saved_ = -1;
+  int64_t too_large_ = 0;  ///< batches that did not fit into memory, in this process
   bool epoch_ended_ = false, validation_due_ = false;
   double elapsed_before_ = 0;  ///< seconds of the run in earlier processes
   Clock::time_point began_ = Clock::now(), saved_at_ = Clock::now();
@@ -148,12 +153,13 @@ void Trainer::begin_fresh() {
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
   folder_.forget_previous();
-  metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"), false, 0);
+  folder_.keep_cache(dataset_->digest());
+  metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
 }
 
 void Trainer::begin_resumed(const TrainOptions& options) {
   Checkpoint last = load_checkpoint(folder_.last(), device_);
-  config_ = resumed_config(config_, last, options.reset_optimizer);
+  config_ = resumed_config(config_, last, {options.reset_optimizer, options.new_data});
   model_ = std::move(last.model);
   model_.config = config_;
   if (has_validation(config_)) {
@@ -161,18 +167,21 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   }
   const std::string cache = config_.data.cache.empty() ? folder_.file("cache") : config_.data.cache;
   dataset_ = build_dataset(config_, model_.vocabularies, cache);
-  check_same_data(last, *dataset_);
+  const bool same_data = check_same_data(last, *dataset_, options.new_data);
+  if (!same_data) log::warning("the training data is not what this run began with");
+  folder_.keep_cache(dataset_->digest());
   updater_ = make_updater();
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
-  set_state(last.state);
+  set_state(last.state, same_data);
   if (options.reset_optimizer) {
     updater_ = make_updater();
     rate_ = std::make_unique<LearningRate>(config_.training);
     best_ = BestScores(config_.validation.metric);
     log::info("optimiser, learning rate and best scores are reset; parameters and position stay");
   }
-  metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"), true, update_);
+  MetricsLog::rewind(folder_.file("metrics.jsonl"), update_, validation_due_);
+  metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
   saved_ = update_;
   log::info(cat("resumed at update ", update_, ", epoch ", fixed(epoch(), 3)));
 }
@@ -203,7 +212,7 @@ TrainResult Trainer::run() {
     if (validation_due_) validate();
     if (stop_ == 0) reason = end_reason();
   }
-  if (stop_ == 0 && validator_ != nullptr && validated_ != update_) validate();
+  if (stop_ == 0 && validator_ != nullptr && validated_ != update_) validate(false);
   if (stop_ != 0) return finish(stop_ == SIGINT ? "interrupted (SIGINT)" : "terminated (SIGTERM)");
   return finish(reason);
 }
@@ -218,7 +227,8 @@ void Trainer::update_once() {
     forward_backward(pairs, step);
   } catch (const std::exception& error) {
     if (!is_out_of_memory(error)) throw;
-    explain_memory(pairs);
+    skip_for_memory(pairs);
+    return;
   }
   ++update_;
   const double loss = step.objective / static_cast<double>(step.tokens);
@@ -301,7 +311,9 @@ void Trainer::differentiate(const SourceBatch& source, const TargetBatch& target
   step.tokens = loss.tokens;
 }
 
-void Trainer::explain_memory(const std::vector<int64_t>& pairs) const {
+/// A device that has no room for a batch is fine for the next, and its allocator has not lost
+/// anything. A CPU that has none is about to end this process or another.
+void Trainer::skip_for_memory(const std::vector<int64_t>& pairs) {
   std::size_t longest = 0;
   int64_t which = pairs.front();
   for (const int64_t pair : pairs) {
@@ -311,11 +323,19 @@ void Trainer::explain_memory(const std::vector<int64_t>& pairs) const {
       which = pair;
     }
   }
-  throw DataError(cat(
-      "not enough memory for a batch of ", pairs.size(), pairs.size() == 1 ? " pair" : " pairs",
-      "; its longest is line ", dataset_->line(which), " of data.train[", dataset_->corpus(which),
-      "] with ", dataset_->source(which).size(), " source and ", dataset_->target(which).size(),
-      " target tokens; lower data.max_len or training.batch_tokens"));
+  const std::string what =
+      cat("not enough memory for a batch of ", pairs.size(), pairs.size() == 1 ? " pair" : " pairs",
+          "; its longest is line ", dataset_->line(which), " of data.train[",
+          dataset_->corpus(which), "] with ", dataset_->source(which).size(), " source and ",
+          dataset_->target(which).size(), " target tokens");
+  if (!device_.is_cuda() || ++too_large_ > kMostTooLarge) {
+    throw DataError(cat(what, "; lower data.max_len or training.batch_tokens"));
+  }
+  updater_->zero_grad();
+  ++update_;
+  ++skipped_;
+  log::warning(cat("update ", update_, " left out: ", what, " (", too_large_, " so far; after ",
+                   kMostTooLarge, " the run ends)"));
 }
 
 void Trainer::skip_update(double loss, double norm) {
@@ -332,13 +352,14 @@ void Trainer::skip_update(double loss, double norm) {
                          "); lower training.learning_rate or training.clip_norm"));
 }
 
-void Trainer::validate() {
-  validation_due_ = true;
+void Trainer::validate(bool due) {
+  validation_due_ = due;
   auto result = validator_->run(model_, folder_.file(cat("valid/update-", update_, ".txt")), stop_);
   if (!result) return;  // stopped: still due when the run is resumed
   validation_due_ = false;
-  validated_ = update_;
+  if (due) validated_ = update_;
   Validation& validation = *result;
+  validation.extra = !due;
   validation.update = update_;
   validation.epoch = epoch();
   judge(validation);
@@ -346,27 +367,24 @@ void Trainer::validate() {
   metrics_->write(validation);
   reporter_.validation(validation);
   if (config_.checkpoint.keep > 0) {
-    save_checkpoint(folder_.at_update(update_), model_, best_.info(), nullptr);
+    save(folder_.at_update(update_), info_of(validation), nullptr);
     folder_.keep_newest(config_.checkpoint.keep);
   }
   save_last();
 }
 
 void Trainer::judge(Validation& validation) {
-  const std::vector<Metric> gained = best_.add(validation);
-  const bool main_gained =
-      std::find(gained.begin(), gained.end(), config_.validation.metric) != gained.end();
-  for (const Metric metric : gained) {
+  for (const Metric metric : best_.add(validation)) {
     const bool main = metric == config_.validation.metric;
-    save_checkpoint(main ? folder_.best() : folder_.best(metric), model_, best_.info(), nullptr);
-  }
-  if (rate_->validated(main_gained)) {
-    log::info(cat("no gain: learning rate falls to ", rate_->at(update_ + 1)));
+    save(main ? folder_.best() : folder_.best(metric), info_of(validation), nullptr);
   }
   validation.metric = config_.validation.metric;
-  validation.gained = main_gained;
-  validation.best = best_.value();
-  validation.best_update = best_.update();
+  validation.best = validation.extra ? best_.file_value() : best_.value();
+  validation.best_update = validation.extra ? best_.file_update() : best_.update();
+  validation.gained = validation.best_update == update_;
+  if (!validation.extra && rate_->validated(validation.gained)) {
+    log::info(cat("no gain: learning rate falls to ", rate_->at(update_ + 1)));
+  }
   validation.without_gain = best_.without_gain();
   validation.patience = config_.validation.patience;
   validation.learning_rate = rate_->at(update_ + 1);
@@ -476,7 +494,7 @@ TrainingState Trainer::state() const {
   return state;
 }
 
-void Trainer::set_state(const TrainingState& state) {
+void Trainer::set_state(const TrainingState& state, bool same_data) {
   const auto& values = state.values;
   update_ = whole_number(values, "update");
   std::map<std::string, Tensor> moments;
@@ -487,8 +505,10 @@ void Trainer::set_state(const TrainingState& state) {
   updater_->set_state(moments, whole_number(values, "optimizer.steps"));
   rate_->set_state(values);
   best_.set_state(values);
-  batcher_->set_position({whole_number(values, "data.epoch"), whole_number(values, "data.batch")});
   epoch_ended_ = whole_number(values, "data.epoch_ended") != 0;
+  BatcherPosition position{whole_number(values, "data.epoch"), whole_number(values, "data.batch")};
+  if (!same_data) position = {position.epoch + (epoch_ended_ ? 1 : 0), 0};
+  batcher_->set_position(position);
   skipped_ = whole_number(values, "skipped");
   skipped_in_row_ = whole_number(values, "skipped_in_row");
   validated_ = whole_number(values, "validated");
@@ -509,20 +529,32 @@ void Trainer::set_state(const TrainingState& state) {
   set_generator_state(device_, generator->second.to(torch::kCPU));
 }
 
+void Trainer::save(const std::string& path, const CheckpointInfo& info,
+                   const TrainingState* state) {
+  try {
+    save_checkpoint(path, model_, info, state);
+  } catch (const CheckpointError& problem) {
+    if (saved_ < 0) throw;
+    throw CheckpointError(cat(problem.what(), "; nothing is lost up to update ", saved_, " (",
+                              folder_.last(), "): mend this and go on with --resume"));
+  }
+}
+
 void Trainer::save_last() {
+  metrics_->sync();
   const TrainingState now = state();
   CheckpointInfo info = best_.info();
   info.update = update_;
   info.epoch = epoch();
-  save_checkpoint(folder_.last(), model_, info, &now);
+  save(folder_.last(), info, &now);
   saved_ = update_;
   saved_at_ = Clock::now();
 }
 
 TrainResult Trainer::finish(const std::string& reason) {
   if (saved_ != update_ || validation_due_) save_last();
-  TrainResult result{reason, update_, {}, best_.update(), stop_};
-  if (best_.update() >= 0) result.best_file = folder_.best();
+  TrainResult result{reason, update_, {}, best_.file_update(), stop_};
+  if (best_.file_update() >= 0) result.best_file = folder_.best();
   metrics_->write_end(update_, reason);
   return result;
 }

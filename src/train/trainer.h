@@ -13,6 +13,8 @@ struct TrainOptions {
   RunMode mode = RunMode::kFresh;
   /// With kResume: parameters only; optimiser, schedule, patience and best start anew.
   bool reset_optimizer = false;
+  /// With kResume: the training data may be another; the present epoch begins anew with it.
+  bool new_data = false;
 };
 
 /// How a run ended.

@@ -78,7 +78,7 @@ TEST(Safetensors, EveryTensorIsAlignedForItsTypeAndTheDataForEight) {
   const SafetensorsHeader header = read_header(bytes);
   EXPECT_EQ(header.data_begin % 8, 0U);
   for (const TensorEntry& entry : header.tensors) {
-    EXPECT_EQ(entry.begin % torch::elementSize(entry.dtype), 0U) << entry.name;
+    EXPECT_EQ(entry.begin % dtype_size(entry.dtype), 0U) << entry.name;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "data/corpus.h"
 
+#include <rapidcheck/gtest.h>
+
 #include "tests/data/support.h"
 
 namespace verso {
@@ -127,6 +129,39 @@ TEST_F(PairReaderTest, RealLatin1AndRealEmptyLines) {
       << error_of(files);
   EXPECT_EQ(read(files, InvalidUtf8::kReplace).source.size(), 6u);
   EXPECT_EQ(read(news).source.size(), 5000u);
+}
+
+TEST_F(PairReaderTest, ACorpusWithoutALineIsAnErrorWithItsFiles) {
+  EXPECT_EQ(error_of(corpus("", "")),
+            folder_.path("s") + " and " + folder_.path("t") + " hold no line, expected pairs");
+  EXPECT_EQ(error_of(tsv("")), folder_.path("p.tsv") + " hold no line, expected pairs");
+  EXPECT_EQ(read(corpus("\n", "\n")).source.size(), 1u);
+}
+
+RC_GTEST_FIXTURE_PROP(PairReaderTest, AnyPairsComeBackAllInOrderFromFilesAndTsv, ()) {
+  const auto side = rc::gen::container<std::string>(
+      rc::gen::element('a', 'b', ' ', '\0', '\x0B', '\x1C', '.', '|'));
+  const auto pairs =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<std::pair<std::string, std::string>>>(
+          rc::gen::pair(side, side)));
+  std::string source, target, both;
+  ParallelText expected;
+  for (const auto& [left, right] : pairs) {
+    expected.source.push_back(left);
+    expected.target.push_back(right);
+    source += left + "\n";
+    target += right + "\n";
+    both += left + "\t" + right + "\n";
+  }
+  const bool ended = *rc::gen::arbitrary<bool>();  // the last line may lack its end
+  if (!ended && !expected.source.back().empty() && !expected.target.back().empty()) {
+    for (std::string* text : {&source, &target, &both}) text->pop_back();
+  }
+  for (const CorpusConfig& files : {corpus(source, target), tsv(both)}) {
+    const ParallelText text = read(files);
+    RC_ASSERT(text.source == expected.source);
+    RC_ASSERT(text.target == expected.target);
+  }
 }
 
 }  // namespace
