@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/log.h"
 #include "tests/train/toy_run.h"
 
 namespace {
@@ -198,18 +199,15 @@ TEST(Faults, R074_ADiskThatFillsBeforeOrDuringASaveLosesNothing) {
   config.training.max_updates = 12;
   const std::string last = config.output + "/last.safetensors";
   const std::uintmax_t size = fs::file_size(last);
-  ASSERT_GT(size, 20000U);
+  ASSERT_GT(size, 10000U);
   for (const std::uintmax_t left :
-       {std::uintmax_t{0}, std::uintmax_t{4096}, size / 2, size + size / 4}) {
+       {std::uintmax_t{0}, std::uintmax_t{4096}, size / 2, size - 4096}) {
     SCOPED_TRACE(left);
     const std::string before = read_file(last);
     disk.fill(left);
     const std::string message = error_of([&] { go_on(config); });
     EXPECT_THAT(message, AllOf(HasSubstr(config.output), HasSubstr("No space left on device")));
-    EXPECT_NO_THROW((void)last_of(config));
-    if (left < size) {
-      EXPECT_EQ(read_file(last), before);
-    }
+    EXPECT_EQ(read_file(last), before);
     expect_no_temporary_files(config.output);
     disk.empty();
   }
@@ -238,11 +236,13 @@ TEST(Faults, R074_AReadOnlyFolderIsACleanErrorAndItsModelStillLoads) {
   Config config = short_run(toy, "disk/run");
   Recorder recorder;
   (void)ToyRun::run(config, recorder);
+  log::to_file(toy.path("elsewhere.log"));  // an open file keeps its disk writable
   ASSERT_TRUE(disk.make_read_only(true));
   config.training.max_updates = 6;
   EXPECT_THAT(error_of([&] { go_on(config); }),
               AllOf(HasSubstr(config.output), HasSubstr("Read-only file system")));
-  EXPECT_EQ(load_checkpoint(config.output, torch::kCPU).info.update, 4);
+  EXPECT_NO_THROW((void)load_checkpoint(config.output, torch::kCPU));
+  EXPECT_EQ(last_of(config).info.update, 4);
   Config fresh = short_run(toy, "disk/fresh");
   EXPECT_THAT(error_of([&] { (void)ToyRun::run(fresh, recorder); }),
               AllOf(HasSubstr(fresh.output), HasSubstr("Read-only file system")));
