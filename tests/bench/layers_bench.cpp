@@ -95,8 +95,8 @@ template <class Run>
 void add(const std::string& name, const Run& run) {
   for (const bool fused : {false, true}) {
     const std::string whole = (fused ? "fused/" : "generic/") + name;
-    benchmark::RegisterBenchmark(
-        whole.c_str(), [run, fused](benchmark::State& state) { run(state, fused); })
+    benchmark::RegisterBenchmark(whole.c_str(),
+                                 [run, fused](benchmark::State& state) { run(state, fused); })
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   }
