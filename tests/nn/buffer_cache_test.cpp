@@ -55,10 +55,13 @@ TEST_F(BufferCacheOn, ThreadsMayShareIt) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// The sanitizer ends the program at sizes beyond its own limit.
+#ifndef __SANITIZE_ADDRESS__
 TEST_F(BufferCacheOn, WhatTheSystemRefusesIsAnError) {
   EXPECT_ANY_THROW((void)torch::empty({int64_t{1} << 50}));
   EXPECT_EQ(torch::ones({10}).sum().item<double>(), 10.0);
 }
+#endif
 
 }  // namespace
 }  // namespace verso
