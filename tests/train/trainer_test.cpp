@@ -21,16 +21,16 @@ TEST(Trainer, LearnsToCopy) {
   const ToyRun toy("learns");
   Config config = toy.config("run");
   config.model.dropout = {0, 0, 0, 0, 0, 0};
-  config.training.max_updates = 600;
-  config.training.learning_rate = 0.02;
-  config.validation.every_updates = 300;
+  config.training.max_updates = 1000;
+  config.training.learning_rate = 0.01;
+  config.validation.every_updates = 500;
   Recorder recorder;
   const TrainResult result = ToyRun::run(config, recorder);
-  EXPECT_EQ(result.update, 600);
+  EXPECT_EQ(result.update, 1000);
   ASSERT_EQ(recorder.validations.size(), 2U);
   EXPECT_LT(recorder.validations.back().perplexity, 1.5);
   EXPECT_GT(recorder.validations.back().chrf, 70);
-  EXPECT_EQ(recorder.lines.size(), 600U);
+  EXPECT_EQ(recorder.lines.size(), 1000U);
   EXPECT_LT(recorder.lines.back().loss, recorder.lines.front().loss);
 }
 
