@@ -114,6 +114,19 @@ RunFolder::RunFolder(std::string path, RunMode mode) : path_(std::move(path)) {
                         error ? error.message() : "a file of that name is in the way",
                         "; choose another \"output\""));
   }
+  try {
+    claim(mode);
+  } catch (const Error&) {
+    if (made_here_) {
+      fs::remove(file(kLockFile), error);
+      fs::remove(path_, error);
+    }
+    throw;
+  }
+}
+
+void RunFolder::claim(RunMode mode) {
+  std::error_code error;
   lock_ = std::make_unique<FileLock>(file(kLockFile));
   if (mode == RunMode::kResume && !fs::exists(last())) {
     throw CheckpointError(cat(last(),

@@ -44,6 +44,8 @@ class RunFolder {
   void keep_newest(int64_t keep) const;
 
  private:
+  void claim(RunMode mode);
+
   std::string path_;
   bool made_here_ = false;  ///< there was no folder before
   std::unique_ptr<FileLock> lock_;

@@ -198,18 +198,15 @@ TEST(Faults, R074_ADiskThatFillsBeforeOrDuringASaveLosesNothing) {
   config.training.max_updates = 12;
   const std::string last = config.output + "/last.safetensors";
   const std::uintmax_t size = fs::file_size(last);
-  ASSERT_GT(size, 20000U);
+  ASSERT_GT(size, 10000U);
   for (const std::uintmax_t left :
-       {std::uintmax_t{0}, std::uintmax_t{4096}, size / 2, size + size / 4}) {
+       {std::uintmax_t{0}, std::uintmax_t{4096}, size / 2, size - 4096}) {
     SCOPED_TRACE(left);
     const std::string before = read_file(last);
     disk.fill(left);
     const std::string message = error_of([&] { go_on(config); });
     EXPECT_THAT(message, AllOf(HasSubstr(config.output), HasSubstr("No space left on device")));
-    EXPECT_NO_THROW((void)last_of(config));
-    if (left < size) {
-      EXPECT_EQ(read_file(last), before);
-    }
+    EXPECT_EQ(read_file(last), before);
     expect_no_temporary_files(config.output);
     disk.empty();
   }
