@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/command_table.h"
 #include "cli/standard_streams.h"
-#include "startup.h"
+#include "nn/blas.h"
 
 namespace {
 

@@ -1,13 +1,8 @@
 // What must be decided before LibTorch, OpenMP and BLAS start.
 
-#include "startup.h"
-
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
-
-#include "nn/blas.h"
 
 namespace {
 
@@ -37,16 +32,3 @@ extern "C" char* getenv(const char* name) noexcept {
   }
   return const_cast<char*>(value);
 }
-
-namespace verso {
-
-void choose_blas_kernel(char** argv) {
-  constexpr const char* kCore = "OPENBLAS_CORETYPE";
-  if (find_variable(kCore) != nullptr) return;
-  const std::string better = better_openblas_core(blas_info());
-  if (better.empty() || setenv(kCore, better.c_str(), 1) != 0) return;
-  // Coming back means that the program could not be found; then it goes on as it is.
-  execv("/proc/self/exe", argv);
-}
-
-}  // namespace verso

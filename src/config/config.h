@@ -106,7 +106,7 @@ struct CorpusConfig {
   std::string target;
   std::string tsv;
   double weight = 1.0;
-  std::string links;
+  std::string links = {};
   std::int64_t links_index = 0;
 
   template <class V>

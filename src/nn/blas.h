@@ -22,6 +22,11 @@ struct BlasInfo {
 /// can run; "" when its choice is right or there is no OpenBLAS.
 [[nodiscard]] std::string better_openblas_core(const BlasInfo& info);
 
+/// OpenBLAS reads the name of its kernel once, when it is loaded. When there is a better one, the
+/// program starts itself again with OPENBLAS_CORETYPE set; a user's own setting is respected. To be
+/// called first in main.
+void choose_blas_kernel(char** argv);
+
 /// Rate of float products of n x n matrices in GFLOP/s with the present threads: the best of a few
 /// within about `seconds`.
 [[nodiscard]] double measure_sgemm(std::int64_t n, double seconds);

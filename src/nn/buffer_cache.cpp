@@ -13,7 +13,8 @@ namespace verso {
 
 namespace {
 
-constexpr std::size_t kHeader = 64;  // LibTorch's alignment
+constexpr std::size_t kHeader = 64;                      // LibTorch's alignment
+constexpr std::size_t kAtLeast = std::size_t{64} << 20;  // bytes kept in any case
 
 /// Eight sizes between a power of two and the next.
 std::size_t rounded(std::size_t bytes) {
@@ -30,16 +31,9 @@ class BufferCache {
     {
       const std::lock_guard lock(mutex_);
       ++counts_.requests;
-      counts_.in_use += size;
-      most_ = std::max(most_, counts_.in_use);
-      auto found = waiting_.find(size);
-      if (wanted_ && found != waiting_.end() && !found->second.empty()) {
-        void* const base = found->second.back();
-        found->second.pop_back();
-        counts_.kept -= size;
-        return static_cast<char*>(base) + kHeader;
-      }
+      if (void* const base = fitting(size)) return static_cast<char*>(base) + kHeader;
       ++counts_.fresh;
+      use(size);
     }
     void* base = nullptr;
     try {
@@ -66,7 +60,7 @@ class BufferCache {
     {
       const std::lock_guard lock(mutex_);
       counts_.in_use -= size;
-      if (wanted_ && counts_.kept + size <= most_) {
+      if (wanted_ && counts_.kept + size <= std::max(most_, kAtLeast)) {
         waiting_[size].push_back(base);
         counts_.kept += size;
         return;
@@ -89,6 +83,26 @@ class BufferCache {
   }
 
  private:
+  void use(std::size_t size) {
+    counts_.in_use += size;
+    most_ = std::max(most_, counts_.in_use);
+  }
+
+  /// A waiting buffer of `size` bytes or up to twice as many, so that batches of many shapes share
+  /// a few; null when there is none.
+  void* fitting(std::size_t size) {
+    for (auto at = waiting_.lower_bound(size); at != waiting_.end() && at->first <= 2 * size;
+         ++at) {
+      if (at->second.empty()) continue;
+      void* const base = at->second.back();
+      at->second.pop_back();
+      counts_.kept -= at->first;
+      use(at->first);
+      return base;
+    }
+    return nullptr;
+  }
+
   void release() {
     std::map<std::size_t, std::vector<void*>> waiting;
     {

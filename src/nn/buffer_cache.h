@@ -7,7 +7,8 @@ namespace verso {
 
 /// Memory of CPU tensors, kept when a tensor ends and given to the next of about its size: fresh
 /// pages from the system cost more than much of the arithmetic on them. Sizes are rounded up by an
-/// eighth at most; as many bytes are kept as were ever in use at once, the rest goes back.
+/// eighth at most, and a buffer serves requests down to half its size. As many bytes are kept as
+/// were ever in use at once (64 MiB at least), the rest goes back.
 /// Installed for the process by the first call with true; with false LibTorch's allocator works
 /// alone again. Tensors may outlive either change. Safe from all threads.
 void use_buffer_cache(bool wanted);

@@ -55,7 +55,8 @@ TEST(Machine, R091_MemoryDoesNotGrowWithUpdatesOrLines) {
   EXPECT_LT(train_well(config, {"--overwrite"}).peak_kib, few + 50 * 1024);
 
   const Lines options = {
-      "translate", SharedModels::get().toy(), "--beam", "2", "--batch", "1", "--threads", "2"};
+      "translate", SharedModels::get().toy(), "--beam", "2", "--batch-tokens", "20", "--threads",
+      "2"};
   const Lines lines = toy_sentences(1500, kLetters, 6, 17);
   const long first = run_well(options, joined(Lines(lines.begin(), lines.begin() + 300))).peak_kib;
   EXPECT_LT(run_well(options, joined(lines)).peak_kib, first + 50 * 1024);

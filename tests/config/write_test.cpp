@@ -42,7 +42,7 @@ TEST(Differences, NameKeyAndBothValues) {
   second.data.train.resize(1);
   second.data.train[0].tsv = "c";
   const auto found = differences(first, second);
-  ASSERT_EQ(found.size(), 2U + 4U);
+  ASSERT_EQ(found.size(), 2U + 6U);
   EXPECT_EQ(found[0].path, "output");
   EXPECT_EQ(found[0].first, "\"\"");
   EXPECT_EQ(found[0].second, "\"runs/b\"");

@@ -30,6 +30,8 @@ class FakeDataset final : public Dataset {
   }
   [[nodiscard]] std::int64_t line(std::int64_t pair) const override { return pair + 1; }
   [[nodiscard]] std::int64_t corpus(std::int64_t pair) const override { return at(pair).corpus; }
+  [[nodiscard]] PairLinks links(std::int64_t) const override { return {}; }
+  [[nodiscard]] bool has_links() const override { return false; }
   [[nodiscard]] const PairCounts& counts() const override { return counts_; }
   [[nodiscard]] const std::string& digest() const override { return digest_; }
   [[nodiscard]] EncodedLine sampled_source(std::int64_t, Random&) const override { return {}; }
