@@ -30,5 +30,11 @@ target_link_libraries(verso::sentencepiece INTERFACE
   "${verso_spm_root}/lib/libsentencepiece_train.a"
   "${verso_spm_root}/lib/libsentencepiece.a"
   Threads::Threads)
-target_link_options(verso::sentencepiece INTERFACE "LINKER:--exclude-libs,ALL")
+if(VERSO_FUZZ)
+  # ALL would hide clang's sanitizers too, which are archives and must replace malloc everywhere.
+  target_link_options(verso::sentencepiece INTERFACE
+    "LINKER:--exclude-libs,libsentencepiece.a:libsentencepiece_train.a")
+else()
+  target_link_options(verso::sentencepiece INTERFACE "LINKER:--exclude-libs,ALL")
+endif()
 message(STATUS "SentencePiece 0.2.1 from ${verso_spm_root}")

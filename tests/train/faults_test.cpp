@@ -142,8 +142,8 @@ void sweep(Call call, int error, int step) {
   EXPECT_GT(failed, 10);
 }
 
-TEST(Faults, R074_AWriteThatFailsLosesNothing) { sweep(Call::kWrite, ENOSPC, 17); }
-TEST(Faults, R074_AnFsyncThatFailsLosesNothing) { sweep(Call::kFsync, EIO, 1); }
+TEST(Faults, R074_AWriteThatFailsLosesNothing) { sweep(Call::kWrite, ENOSPC, 41); }
+TEST(Faults, R074_AnFsyncThatFailsLosesNothing) { sweep(Call::kFsync, EIO, 2); }
 TEST(Faults, R074_ARenameThatFailsLosesNothing) { sweep(Call::kRename, EACCES, 1); }
 
 /// A file system of its own at a folder, seen by this thread only; needs root.
