@@ -54,9 +54,10 @@ DecoderImpl::DecoderImpl(const ModelConfig& config) : config_(config) {
   readout_context_ = register_module("readout_context", linear(2 * hidden, width, true));
 }
 
-Memory DecoderImpl::remember(const Tensor& states, const SourceBatch& source, bool fused,
-                             bool stepwise) const {
+Memory DecoderImpl::remember(const Tensor& encoded, const SourceBatch& source, bool fused,
+                             bool stepwise, Trace* trace) const {
   Memory memory;
+  const Tensor states = see(trace, Site::kStates, encoded);
   const Tensor padded = fused && config_.decoder.start == DecoderStart::kBackward
                             ? Tensor()
                             : pad(states, source.packed, source.positions);
@@ -68,7 +69,8 @@ Memory DecoderImpl::remember(const Tensor& states, const SourceBatch& source, bo
     const Tensor weights = source.mask.to(states.dtype());
     summary = at::bmm(weights.unsqueeze(1), padded).squeeze(1) / weights.sum(1, true);
   }
-  memory.start = at::tanh(at::linear(summary, start_->weight, start_->bias));
+  memory.start =
+      see(trace, Site::kStart, at::tanh(at::linear(summary, start_->weight, start_->bias)));
   memory.packed = fused;
   memory.states = fused ? states : padded;
   memory.keys = attention_->project_keys(memory.states);
@@ -88,12 +90,12 @@ Memory DecoderImpl::remember(const Tensor& states, const SourceBatch& source, bo
 
 DecoderImpl::StepOutput DecoderImpl::recur(const Memory& memory, const Tensor& state,
                                            const Tensor& word_product, const Tensor& mask1,
-                                           const Tensor& mask2) const {
+                                           const Tensor& mask2, Trace* trace) const {
   const int64_t batch = memory.states.size(0), hidden = config_.hidden;
-  const auto attend = [&](const Tensor& query) {
-    return attention_->forward(
-        attention_->project_query(query).view({batch, -1, config_.attention}), memory.states,
-        memory.keys, memory.mask);
+  const auto attend = [&](const Tensor& asked) {
+    const Tensor query = attention_->project_query(see(trace, Site::kQuery, asked));
+    return attention_->forward(query.view({batch, -1, config_.attention}), memory.states,
+                               memory.keys, memory.mask, trace);
   };
   const auto rows = [&](const Tensor& context) { return context.view({-1, 2 * hidden}); };
   if (config_.decoder.kind == DecoderKind::kRnnsearch) {
@@ -114,13 +116,13 @@ Tensor DecoderImpl::activate(const Tensor& sum) const {
 
 DecoderImpl::Recurred DecoderImpl::recur_all(const Memory& memory, const Tensor& embedded,
                                              const TargetBatch& target, const Tensor& mask1,
-                                             const Tensor& mask2) const {
+                                             const Tensor& mask2, Trace* trace) const {
   // Previous words are all known: their part of the gates is one product over all steps.
   const Tensor products = pad(gru1_->input_product(embedded), target.packed, target.positions);
   Tensor state = memory.start;
   std::vector<Tensor> states, contexts, alphas;
   for (const Tensor& product : products.unbind(1)) {
-    StepOutput out = recur(memory, state, product, mask1, mask2);
+    StepOutput out = recur(memory, state, product, mask1, mask2, trace);
     state = out.state;
     states.push_back(out.state);
     contexts.push_back(out.context);
@@ -131,7 +133,7 @@ DecoderImpl::Recurred DecoderImpl::recur_all(const Memory& memory, const Tensor&
 }
 
 DecoderOutput DecoderImpl::forward(const Memory& memory, const Tensor& embedded,
-                                   const TargetBatch& target) {
+                                   const TargetBatch& target, Trace* trace) {
   const auto mask = [&] {
     const double p = is_training() ? config_.dropout.state : 0.0;
     return dropout_mask(p, target.packed.sentences(), config_.hidden, embedded.options());
@@ -139,7 +141,7 @@ DecoderOutput DecoderImpl::forward(const Memory& memory, const Tensor& embedded,
   const Tensor mask1 = mask();
   const Tensor mask2 = conditional() ? mask() : Tensor();
   const Recurred all = memory.packed ? recur_all_fused(memory, embedded, target, mask1, mask2)
-                                     : recur_all(memory, embedded, target, mask1, mask2);
+                                     : recur_all(memory, embedded, target, mask1, mask2, trace);
   // Readout and output layer run over real tokens only.
   const Tensor sum = at::linear(all.contexts, readout_context_->weight, readout_context_->bias) +
                      at::linear(all.states, readout_state_->weight) +
@@ -164,7 +166,7 @@ DecoderStep DecoderImpl::step(const Memory& memory, const Queries& queries,
   };
   const auto gather = [&](const Tensor& x) { return x.index_select(0, index); };
   const StepOutput out =
-      recur(memory, spread(queries.state), spread(gru1_->input_product(embedded)), {}, {});
+      recur(memory, spread(queries.state), spread(gru1_->input_product(embedded)), {}, {}, nullptr);
   const Tensor state = gather(out.state);
   const Tensor sum =
       at::linear(gather(out.context), readout_context_->weight, readout_context_->bias) +

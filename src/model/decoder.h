@@ -61,14 +61,14 @@ class DecoderImpl : public torch::nn::Module {
  public:
   explicit DecoderImpl(const ModelConfig& config);
 
-  /// states [tokens, 2*hidden], packed as `source` -> what decoding reads. `fused`: for the fused
+  /// encoded [tokens, 2*hidden], packed as `source` -> what decoding reads. `fused`: for the fused
   /// kernels, whose step() wants more (`stepwise`) than forward() does.
-  [[nodiscard]] Memory remember(const Tensor& states, const SourceBatch& source, bool fused,
-                                bool stepwise) const;
+  [[nodiscard]] Memory remember(const Tensor& encoded, const SourceBatch& source, bool fused,
+                                bool stepwise, Trace* trace = nullptr) const;
 
   /// Teacher forcing. embedded [tokens, embed]: embeddings of target.input.
   [[nodiscard]] DecoderOutput forward(const Memory& memory, const Tensor& embedded,
-                                      const TargetBatch& target);
+                                      const TargetBatch& target, Trace* trace = nullptr);
 
   /// One step. embedded [queries, embed]: embeddings of queries.previous. Queries of a sentence
   /// share its states and keys.
@@ -82,13 +82,13 @@ class DecoderImpl : public torch::nn::Module {
   /// word_product: input_product of the previous words, [batch*queries, 3*hidden].
   [[nodiscard]] StepOutput recur(const Memory& memory, const Tensor& state,
                                  const Tensor& word_product, const Tensor& mask1,
-                                 const Tensor& mask2) const;
+                                 const Tensor& mask2, Trace* trace) const;
   struct Recurred {
     Tensor states, contexts, alpha;  // [tokens, hidden], [tokens, 2*hidden], as in DecoderOutput
   };
   [[nodiscard]] Recurred recur_all(const Memory& memory, const Tensor& embedded,
                                    const TargetBatch& target, const Tensor& mask1,
-                                   const Tensor& mask2) const;
+                                   const Tensor& mask2, Trace* trace) const;
   [[nodiscard]] Recurred recur_all_fused(const Memory& memory, const Tensor& embedded,
                                          const TargetBatch& target, const Tensor& mask1,
                                          const Tensor& mask2) const;

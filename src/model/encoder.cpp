@@ -9,12 +9,13 @@ namespace verso {
 namespace {
 
 /// Runs `cell` over input [source_len, batch, width] from left to right.
-Tensor run(const GruCell& cell, const Tensor& input, const Tensor& state_mask) {
+Tensor run(const GruCell& cell, const Tensor& input, const Tensor& state_mask, Trace* trace,
+           Site site) {
   const Tensor gates = cell->gates(input);
   Tensor state = torch::zeros({input.size(1), cell->hidden()}, input.options());
   std::vector<Tensor> states;
   for (const Tensor& step : gates.unbind(0)) {
-    state = cell->step(step, state, state_mask);
+    state = see(trace, site, cell->step(step, state, state_mask));
     states.push_back(state);
   }
   return at::stack(states);
@@ -47,19 +48,21 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) : state_dropout_(config.drop
 }
 
 Tensor EncoderImpl::run_generic(const Layer& layer, const Tensor& input, const SourceBatch& source,
-                                const Tensor& forward_mask, const Tensor& backward_mask) const {
+                                const Tensor& forward_mask, const Tensor& backward_mask,
+                                Trace* trace) const {
   // The backward direction reads each sentence reversed over its own length, so that both
   // directions are plain left-to-right runs in which padding comes last and reaches nothing.
   const Tensor padded = pad(input, source.packed, source.positions).transpose(0, 1);
   const Tensor places = reversed_places(source.packed, input.device()).unsqueeze(2);
   const Tensor reversed = padded.gather(0, places.expand({-1, -1, padded.size(2)}));
-  const Tensor forward = run(layer.forward, padded, forward_mask);
-  const Tensor backward = run(layer.backward, reversed, backward_mask)
+  const Tensor forward = run(layer.forward, padded, forward_mask, trace, Site::kForwardState);
+  const Tensor backward = run(layer.backward, reversed, backward_mask, trace, Site::kBackwardState)
                               .gather(0, places.expand({-1, -1, layer.backward->hidden()}));
   return unpad(at::cat({forward, backward}, 2).transpose(0, 1), source.positions);
 }
 
-Tensor EncoderImpl::forward(const Tensor& embedded, const SourceBatch& source, bool fused) {
+Tensor EncoderImpl::forward(const Tensor& embedded, const SourceBatch& source, bool fused,
+                            Trace* trace) {
   const int64_t hidden = layers_[0].forward->hidden();
   const auto mask = [&] {
     const double p = is_training() ? state_dropout_ : 0.0;
@@ -75,7 +78,8 @@ Tensor EncoderImpl::forward(const Tensor& embedded, const SourceBatch& source, b
                        {layer.backward->gates(input), layer.backward->recurrent(backward_mask)},
                        source.packed);
     } else {
-      both = run_generic(layer, input, source, forward_mask, backward_mask);
+      const bool last = k + 1 == layers_.size();
+      both = run_generic(layer, input, source, forward_mask, backward_mask, last ? trace : nullptr);
     }
     input = k == 0 ? both : both + input;
   }

@@ -4,6 +4,7 @@
 
 #include "model/batch.h"
 #include "nn/gru.h"
+#include "nn/trace.h"
 
 namespace verso {
 
@@ -16,8 +17,10 @@ class EncoderImpl : public torch::nn::Module {
   EncoderImpl(const ModelConfig& config);
 
   /// embedded [tokens, embed], packed as in `source` -> states [tokens, 2*hidden].
-  /// `fused`: by the fused kernels (CPU, float, reset-after); the same to rounding.
-  [[nodiscard]] Tensor forward(const Tensor& embedded, const SourceBatch& source, bool fused);
+  /// `fused`: by the fused kernels (CPU, float, reset-after); the same to rounding, but they show
+  /// nothing to a trace.
+  [[nodiscard]] Tensor forward(const Tensor& embedded, const SourceBatch& source, bool fused,
+                               Trace* trace = nullptr);
 
  private:
   struct Layer {
@@ -25,7 +28,7 @@ class EncoderImpl : public torch::nn::Module {
   };
   [[nodiscard]] Tensor run_generic(const Layer& layer, const Tensor& input,
                                    const SourceBatch& source, const Tensor& forward_mask,
-                                   const Tensor& backward_mask) const;
+                                   const Tensor& backward_mask, Trace* trace) const;
 
   std::vector<Layer> layers_;
   double state_dropout_;

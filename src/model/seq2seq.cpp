@@ -90,22 +90,24 @@ Tensor Seq2SeqImpl::embed(const Tensor& table, const Tensor& ids, double word_dr
   return dropout(words.defined() ? embedded * words : embedded, spec_.model.dropout.embed);
 }
 
-Memory Seq2SeqImpl::encode(const SourceBatch& source, bool stepwise) {
+Memory Seq2SeqImpl::encode(const SourceBatch& source, bool stepwise, Trace* trace) {
   const Tensor& table = source_embedding_.defined() ? source_embedding_ : target_embedding_;
   const DropoutConfig& rates = spec_.model.dropout;
   const bool by_fused = fused();
+  TORCH_INTERNAL_ASSERT(trace == nullptr || !by_fused, "only the generic kernels can be traced");
   const Tensor states =
-      encoder_->forward(embed(table, source.ids, rates.source_word), source, by_fused);
+      encoder_->forward(embed(table, source.ids, rates.source_word), source, by_fused, trace);
   return decoder_->remember(dropout(states, is_training() ? rates.encoder : 0.0), source, by_fused,
-                            stepwise);
+                            stepwise, trace);
 }
 
-Memory Seq2SeqImpl::encode(const SourceBatch& source) { return encode(source, true); }
+Memory Seq2SeqImpl::encode(const SourceBatch& source) { return encode(source, true, nullptr); }
 
-DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch& target) {
-  const Memory memory = encode(source, false);
+DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch& target,
+                                   Trace* trace) {
+  const Memory memory = encode(source, false, trace);
   const Tensor embedded = embed(target_embedding_, target.input, spec_.model.dropout.target_word);
-  return decoder_->forward(memory, embedded, target);
+  return decoder_->forward(memory, embedded, target, trace);
 }
 
 DecoderStep Seq2SeqImpl::step(const Memory& memory, const Queries& queries) {

@@ -31,8 +31,10 @@ class Seq2SeqImpl : public torch::nn::Module {
   /// Encodes a batch for step().
   [[nodiscard]] Memory encode(const SourceBatch& source);
 
-  /// Teacher forcing: readouts of all real target tokens and all attention weights.
-  [[nodiscard]] DecoderOutput forward(const SourceBatch& source, const TargetBatch& target);
+  /// Teacher forcing: readouts of all real target tokens and all attention weights. `trace` sees
+  /// what lies between; it REQUIRES the generic kernels.
+  [[nodiscard]] DecoderOutput forward(const SourceBatch& source, const TargetBatch& target,
+                                      Trace* trace = nullptr);
 
   /// One step of decoding.
   [[nodiscard]] DecoderStep step(const Memory& memory, const Queries& queries);
@@ -56,7 +58,7 @@ class Seq2SeqImpl : public torch::nn::Module {
 
  private:
   [[nodiscard]] Tensor embed(const Tensor& table, const Tensor& ids, double word_dropout) const;
-  [[nodiscard]] Memory encode(const SourceBatch& source, bool stepwise);
+  [[nodiscard]] Memory encode(const SourceBatch& source, bool stepwise, Trace* trace);
 
   ModelSpec spec_;
   Encoder encoder_{nullptr};

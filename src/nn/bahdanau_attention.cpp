@@ -24,18 +24,20 @@ Tensor BahdanauAttentionImpl::project_query(const Tensor& query) const {
 }
 
 AttentionOutput BahdanauAttentionImpl::forward(const Tensor& query, const Tensor& states,
-                                               const Tensor& keys, const Tensor& mask) const {
+                                               const Tensor& keys, const Tensor& mask,
+                                               Trace* trace) const {
   if (query.dim() != 3 || query.size(2) != attention_ || states.size(2) != 2 * hidden_ ||
       keys.size(2) != attention_ || mask.sizes() != states.sizes().slice(0, 2) ||
       keys.sizes().slice(0, 2) != mask.sizes() || query.size(0) != mask.size(0)) {
     throw ShapeError(cat("attention: query ", query.sizes(), ", states ", states.sizes(), ", keys ",
                          keys.sizes(), ", mask ", mask.sizes()));
   }
-  const Tensor energies = at::matmul(at::tanh(query.unsqueeze(2) + keys.unsqueeze(1)), energy_);
+  const Tensor energies = see(
+      trace, Site::kEnergy, at::matmul(at::tanh(query.unsqueeze(2) + keys.unsqueeze(1)), energy_));
   const Tensor masked = energies.masked_fill(mask.logical_not().unsqueeze(1),
                                              -std::numeric_limits<double>::infinity());
-  const Tensor alpha = at::softmax(masked, -1);
-  return {at::bmm(alpha, states), alpha};
+  const Tensor alpha = see(trace, Site::kAlpha, at::softmax(masked, -1));
+  return {see(trace, Site::kContext, at::bmm(alpha, states)), alpha};
 }
 
 }  // namespace verso

@@ -3,6 +3,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "nn/torch_api.h"
+#include "nn/trace.h"
 
 namespace verso {
 
@@ -36,7 +37,8 @@ class BahdanauAttentionImpl : public torch::nn::Module {
   /// mask [batch, source_len] bool, true = attended position. REQUIRES one true a row.
   /// Throws ShapeError.
   [[nodiscard]] AttentionOutput forward(const Tensor& query, const Tensor& states,
-                                        const Tensor& keys, const Tensor& mask) const;
+                                        const Tensor& keys, const Tensor& mask,
+                                        Trace* trace = nullptr) const;
 
   [[nodiscard]] const Tensor& query_weight() const { return query_->weight; }
   [[nodiscard]] const Tensor& energy() const { return energy_; }
