@@ -24,6 +24,7 @@ constexpr std::array kCommands{
     Command{"translate", "translates standard input, line for line", setup_translate},
     Command{"align", "exports the alignments of given pairs", setup_align},
     Command{"symmetrize", "one set of links from those of both directions", setup_symmetrize},
+    Command{"gradients", "how the gradient teaches attention, pair by pair", setup_gradients},
     Command{"score", "log probabilities of given pairs, perplexity", setup_score},
     Command{"evaluate", "BLEU and chrF of translations, AER of links", setup_evaluate},
     Command{"inspect", "shows what a checkpoint holds", setup_inspect},

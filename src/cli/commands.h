@@ -19,6 +19,7 @@ void setup_train(CLI::App& command, CommandRun& run);
 void setup_translate(CLI::App& command, CommandRun& run);
 void setup_align(CLI::App& command, CommandRun& run);
 void setup_symmetrize(CLI::App& command, CommandRun& run);
+void setup_gradients(CLI::App& command, CommandRun& run);
 void setup_score(CLI::App& command, CommandRun& run);
 void setup_evaluate(CLI::App& command, CommandRun& run);
 void setup_inspect(CLI::App& command, CommandRun& run);

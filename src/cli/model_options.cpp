@@ -8,14 +8,24 @@
 
 namespace verso {
 
-void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("MODEL", options.paths, "checkpoint file or run folder; several: an ensemble")
-      ->required();
+namespace {
+
+void add_machine_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--device", options.device, "where to compute")
       ->transform(CLI::Transformer(std::map<std::string, Device>{
           {"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}}))
       ->type_name("auto|cpu|cuda")
       ->default_str("auto");
+  command.add_option("--threads", options.threads, "CPU threads; 0 = physical cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option("MODEL", options.paths, "checkpoint file or run folder; several: an ensemble")
+      ->required();
   command
       .add_option("--kernels", options.kernels,
                   "fused: hand-written CPU kernels; generic: LibTorch's operations; auto: fused "
@@ -24,9 +34,13 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
           {"auto", Kernels::kAuto}, {"fused", Kernels::kFused}, {"generic", Kernels::kGeneric}}))
       ->type_name("auto|fused|generic")
       ->default_str("auto");
-  command.add_option("--threads", options.threads, "CPU threads; 0 = physical cores")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_machine_options(command, options);
+}
+
+void add_studied_model_options(CLI::App& command, ModelOptions& options) {
+  options.paths.resize(1);
+  command.add_option("MODEL", options.paths.front(), "checkpoint file or run folder")->required();
+  add_machine_options(command, options);
 }
 
 void add_utf8_option(CLI::App& command, InvalidUtf8& rule) {

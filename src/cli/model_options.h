@@ -24,6 +24,9 @@ struct ModelOptions {
 /// Adds MODEL (one or several: an ensemble), --device, --kernels and --threads.
 void add_model_options(CLI::App& command, ModelOptions& options);
 
+/// The same for a command that looks into one model: MODEL, --device and --threads.
+void add_studied_model_options(CLI::App& command, ModelOptions& options);
+
 /// Adds --invalid-utf8 error|replace.
 void add_utf8_option(CLI::App& command, InvalidUtf8& rule);
 

@@ -127,6 +127,7 @@ struct CorpusConfig {
 struct DataConfig {
   std::vector<CorpusConfig> train;
   CorpusConfig valid;
+  CorpusConfig probe;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kError;
   std::int64_t max_len = 100;
   double max_ratio = 9.0;
@@ -136,6 +137,8 @@ struct DataConfig {
   static void visit_fields(V&& v) {
     v(&DataConfig::train, "train", "parallel corpora to train on");
     v(&DataConfig::valid, "valid", "parallel corpus for validation; none: no validation");
+    v(&DataConfig::probe, "probe",
+      "pairs whose attention and gradients are looked at during training; none: those of valid");
     v(&DataConfig::invalid_utf8, "invalid_utf8", one_of(),
       "what a line that is not UTF-8 does: end with an error, have the bytes replaced by U+FFFD, "
       "or leave the pair out");
@@ -378,6 +381,24 @@ struct CheckpointConfig {
   }
 };
 
+struct ProbeConfig {
+  std::int64_t pairs = 4;
+  std::int64_t every_updates = 1000;
+  std::int64_t per_decade = 8;
+
+  template <class V>
+  static void visit_fields(V&& v) {
+    v(&ProbeConfig::pairs, "pairs", range(0, 1000),
+      "how many pairs of data.probe (else of data.valid), from the first on that has text on both "
+      "sides and at most 60 tokens on each; 0 = no probe");
+    v(&ProbeConfig::every_updates, "every_updates", range(0, 1000000000),
+      "updates between looks; 0 = at those of per_decade only");
+    v(&ProbeConfig::per_decade, "per_decade", range(0, 1000),
+      "looks while updates grow tenfold, up to every_updates, since attention changes most at the "
+      "start: with 8 after 1, 2, 3, 4, 6, 7, 10, 13 … updates; 0 = none");
+  }
+};
+
 struct Config {
   std::string output;
   std::int64_t seed = -1;
@@ -390,6 +411,7 @@ struct Config {
   TrainingConfig training;
   ValidationConfig validation;
   CheckpointConfig checkpoint;
+  ProbeConfig probe;
 
   template <class V>
   static void visit_fields(V&& v) {
@@ -408,6 +430,7 @@ struct Config {
     v(&Config::training, "training", "optimisation");
     v(&Config::validation, "validation", "scores during training");
     v(&Config::checkpoint, "checkpoint", "saves");
+    v(&Config::probe, "probe", "pairs on which attention is watched while it learns");
   }
 };
 
@@ -421,5 +444,9 @@ struct Config {
 
 /// True when data.valid names a corpus.
 [[nodiscard]] bool has_validation(const Config& config);
+
+/// The corpus that probed pairs are taken from: data.probe, else data.valid; nullptr when there is
+/// neither or probe.pairs is 0.
+[[nodiscard]] const CorpusConfig* probe_corpus(const Config& config);
 
 }  // namespace verso

@@ -50,6 +50,7 @@ void check_data(const Config& config, std::vector<std::string>& found) {
     }
   }
   check_corpus(config.data.valid, "data.valid", found);
+  check_corpus(config.data.probe, "data.probe", found);
 }
 
 void check_training(const Config& config, std::vector<std::string>& found) {
@@ -88,6 +89,12 @@ void check_training(const Config& config, std::vector<std::string>& found) {
 
 bool has_validation(const Config& config) { return !names_no_file(config.data.valid); }
 
+const CorpusConfig* probe_corpus(const Config& config) {
+  if (config.probe.pairs == 0) return nullptr;
+  if (!names_no_file(config.data.probe)) return &config.data.probe;
+  return has_validation(config) ? &config.data.valid : nullptr;
+}
+
 std::vector<std::string> find_contradictions(const Config& config) {
   std::vector<std::string> found;
   if (config.output.empty()) found.emplace_back("output is empty; expected the folder of the run");
@@ -113,6 +120,9 @@ std::vector<std::string> find_idle_keys(const Config& config) {
   const auto& train = config.data.train;
   if (std::any_of(train.begin(), train.end(), has_links) && config.training.guided.weight == 0) {
     notes.emplace_back("data.train has links but training.guided.weight is 0: they guide nothing");
+  }
+  if (!names_no_file(config.data.probe) && config.probe.pairs == 0) {
+    notes.emplace_back("data.probe names pairs but probe.pairs is 0: none is looked at");
   }
   const VocabularyKind kind = config.vocabulary.kind;
   const bool pieces = kind == VocabularyKind::kBpe || kind == VocabularyKind::kUnigram;

@@ -51,24 +51,33 @@ class Autograd {
   std::map<std::string, Tensor> parameters_;
 };
 
-/// dL/dv, dL/dW, dL/dU and dL/db of the terms k_tj and dL/de_tj tanh(…), or, of everything's
-/// absolute values, the sizes of what is summed.
-struct ParameterSums {
+/// Sums over steps and positions of k_tj and dL/de_tj tanh(…), or of their absolute values.
+struct TermSums {
+  Tensor by_step, by_position;  ///< sum_j k_tj [T, attention], sum_t k_tj [S, attention]
+  Tensor v;                     ///< [attention]
+
+  TermSums(int64_t steps, int64_t positions, const Tensor& energy_weights)
+      : by_step(at::zeros({steps, energy_weights.size(0)}, energy_weights.options())),
+        by_position(at::zeros({positions, energy_weights.size(0)}, energy_weights.options())),
+        v(at::zeros_like(energy_weights)) {}
+
+  /// hidden = tanh(W q_t + U h_j + b) and inner = k_tj [S, attention], energy = dL/de_t [S, 1].
+  void add(int64_t step, const Tensor& energy, const Tensor& hidden, const Tensor& inner) {
+    by_step.select(0, step).copy_(inner.sum(0));
+    by_position.add_(inner);
+    v.add_((energy * hidden).sum(0));
+  }
+};
+
+/// How much is summed in each entry of the parameters' gradients.
+struct ParameterSizes {
   Tensor v, query_weight, key_weight, key_bias;
 };
 
-/// hidden = tanh(W q_t + U h_j + b) and inner = k [T, S, attention], energy [T, S, 1].
-ParameterSums sum_terms(const Tensor& energy, const Tensor& hidden, const Tensor& inner,
-                        const Tensor& queries, const Tensor& states) {
-  const Tensor by_position = inner.sum(0);
-  return {(energy * hidden).sum(c10::IntArrayRef{0, 1}), at::mm(inner.sum(1).t(), queries),
-          at::mm(by_position.t(), states), by_position.sum(0)};
-}
-
 /// Everything inside attention, from alpha, h, dL/dc and the parameters.
 /// Returns the sizes of the parameters' terms.
-ParameterSums differentiate_attention(const Trace& trace, const Autograd& autograd,
-                                      const Studied& studied, AttentionGradients& found) {
+ParameterSizes differentiate_attention(const Trace& trace, const Autograd& autograd,
+                                       const Studied& studied, AttentionGradients& found) {
   const Tensor states = trace.at(Site::kStates)[0].detach();
   const Tensor queries = Autograd::rows(trace.at(Site::kQuery)).detach();
   const Tensor v = studied.parameter("decoder.attention.energy").detach();
@@ -83,17 +92,23 @@ ParameterSums differentiate_attention(const Trace& trace, const Autograd& autogr
   found.energy = found.alpha * found.advantage;
   found.value_path = at::mm(found.alpha.t(), found.context);
 
-  const Tensor hidden = at::tanh(at::linear(queries, query_weight).unsqueeze(1) +
-                                 at::linear(states, key_weight, key_bias).unsqueeze(0));
-  const Tensor energy = found.energy.unsqueeze(2);
-  const Tensor inner = (1 - hidden * hidden) * v * energy;  // k_tj
-  found.key_path = at::mm(inner.sum(0), key_weight);
-  const ParameterSums sums = sum_terms(energy, hidden, inner, queries, states);
+  const Tensor asked = at::linear(queries, query_weight);
+  const Tensor keys = at::linear(states, key_weight, key_bias);
+  TermSums sums(queries.size(0), states.size(0), v), sizes(queries.size(0), states.size(0), v);
+  for (int64_t t = 0; t < queries.size(0); ++t) {  // all steps at once could fill the memory
+    const Tensor hidden = at::tanh(asked.narrow(0, t, 1) + keys);
+    const Tensor energy = found.energy.select(0, t).unsqueeze(1);
+    const Tensor inner = (1 - hidden * hidden) * v * energy;
+    sums.add(t, energy, hidden, inner);
+    sizes.add(t, energy.abs(), hidden.abs(), inner.abs());
+  }
+  found.key_path = at::mm(sums.by_position, key_weight);
   found.v = sums.v;
-  found.query_weight = sums.query_weight;
-  found.key_weight = sums.key_weight;
-  found.key_bias = sums.key_bias;
-  return sum_terms(energy.abs(), hidden.abs(), inner.abs(), queries.abs(), states.abs());
+  found.query_weight = at::mm(sums.by_step.t(), queries);
+  found.key_weight = at::mm(sums.by_position.t(), states);
+  found.key_bias = sums.by_position.sum(0);
+  return {sizes.v, at::mm(sizes.by_step.t(), queries.abs()),
+          at::mm(sizes.by_position.t(), states.abs()), sizes.by_position.sum(0)};
 }
 
 void differentiate_start(const Trace& trace, const Autograd& autograd, const Studied& studied,
@@ -141,7 +156,7 @@ double relative_difference(const Tensor& found, const Tensor& expected, const Te
 }
 
 std::vector<Difference> compare(const AttentionGradients& found, const Autograd& autograd,
-                                const ParameterSums& sizes) {
+                                const ParameterSizes& sizes) {
   const Tensor whole = at::cat(
       {autograd.at_site(Site::kForwardState), autograd.at_site(Site::kBackwardState).flip(0)}, 1);
   const Tensor direct = found.value_path + found.key_path + found.start_path;
@@ -177,7 +192,7 @@ AttentionGradients attention_gradients(Seq2Seq& network, std::span<const std::in
 
   AttentionGradients found;
   found.loss = loss.item<double>();
-  const ParameterSums sizes = differentiate_attention(trace, autograd, studied, found);
+  const ParameterSizes sizes = differentiate_attention(trace, autograd, studied, found);
   differentiate_start(trace, autograd, studied, pair.source, found);
   differentiate_recurrence(trace, found);
   found.differences = compare(found, autograd, sizes);

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <span>
 
 #include "base/error.h"
@@ -20,16 +19,18 @@ struct Places {
   std::vector<double> pieces;  ///< [count]
 
   Places(const PieceWords& side, std::int64_t tokens) : count(side.words.size() + 1) {
-    of.assign(side.word_of.begin(), side.word_of.end());
+    for (const std::int32_t word : side.word_of) {
+      if (word < -1 || word >= std::ssize(side.words)) {
+        throw ShapeError(cat("a piece of word ", word, ", but there are ", side.words.size()));
+      }
+      of.push_back(word);
+    }
     of.push_back(std::ssize(side.words));
-    pieces.resize(count);
     if (std::ssize(of) != tokens) {
       throw ShapeError(cat("gradients of ", tokens, " tokens, but ", of.size(), " pieces"));
     }
+    pieces.resize(count);
     for (const std::int64_t place : of) {
-      if (place < -1 || place >= static_cast<std::int64_t>(count)) {
-        throw ShapeError(cat("a piece of word ", place, ", but there are ", side.words.size()));
-      }
       if (place >= 0) pieces[static_cast<std::size_t>(place)] += 1;
     }
   }
@@ -84,19 +85,15 @@ void fill_paths(const AttentionGradients& gradients, const Places& columns,
                 GradientRecord& record) {
   const Tensor& whole = gradients.states;
   const std::vector<double> squares = add_up(numbers((whole * whole).sum(1)), columns);
-  const double all = std::accumulate(squares.begin(), squares.end(), 0.0);
   for (const double square : squares) record.state_gradient.push_back(std::sqrt(square));
   record.shares.resize(columns.count);
   const std::array paths = {&gradients.value_path, &gradients.key_path, &gradients.start_path,
                             &gradients.recurrent_path};
   for (std::size_t path = 0; path < paths.size(); ++path) {
     const std::vector<double> along = add_up(numbers((*paths[path] * whole).sum(1)), columns);
-    double sum = 0;
     for (std::size_t j = 0; j < along.size(); ++j) {
-      sum += along[j];
       record.shares[j][path] = squares[j] > 0 ? along[j] / squares[j] : 0;
     }
-    record.whole_shares[path] = all > 0 ? sum / all : 0;
   }
 }
 
@@ -172,6 +169,22 @@ GradientRecord gradient_record(const AttentionGradients& gradients, const PieceW
   record.query_gradient = norm_of(gradients.query_weight);
   record.key_gradient = norm_of(gradients.key_weight);
   return record;
+}
+
+PathShares whole_shares(const std::vector<GradientRecord>& records) {
+  PathShares sums{};
+  double all = 0;
+  for (const GradientRecord& record : records) {
+    for (std::size_t j = 0; j < record.shares.size(); ++j) {
+      const double square = record.state_gradient[j] * record.state_gradient[j];
+      all += square;
+      for (std::size_t path = 0; path < sums.size(); ++path) {
+        sums[path] += record.shares[j][path] * square;
+      }
+    }
+  }
+  for (double& sum : sums) sum = all > 0 ? sum / all : 0;
+  return sums;
 }
 
 std::string json_fields(const GradientRecord& record) {

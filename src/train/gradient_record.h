@@ -34,8 +34,7 @@ struct GradientRecord {
   /// [columns], each path's part of dL/dh_j along dL/dh_j: path . dL/dh_j / |dL/dh_j|². They add up
   /// to 1; one below 0 pulls against the whole. 0 where dL/dh_j is 0.
   std::vector<PathShares> shares;
-  PathShares whole_shares{};  ///< the same over all columns together
-  double entropy = 0;         ///< of alpha, mean over target tokens, nats
+  double entropy = 0;  ///< of alpha, mean over target tokens, nats
   double energy_gradient = 0, query_gradient = 0, key_gradient = 0;  ///< |dL/dv|, |dL/dW|, |dL/dU|
 
   [[nodiscard]] bool empty() const { return alpha.empty(); }
@@ -46,6 +45,9 @@ struct GradientRecord {
 /// Throws ShapeError when pieces do not fit.
 [[nodiscard]] GradientRecord gradient_record(const AttentionGradients& gradients,
                                              const PieceWords& source, const PieceWords& target);
+
+/// The shares over the source tokens of all records together.
+[[nodiscard]] PathShares whole_shares(const std::vector<GradientRecord>& records);
 
 /// The fields of a record as those of a JSON object, without its braces: source, target,
 /// source_end, target_end, loss, alpha, g, advantage, context_gradient, state_gradient,

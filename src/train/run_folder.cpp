@@ -50,7 +50,7 @@ bool is_ours(const std::string& folder, const std::string& name) {
   if (folder == kTranslationFolder) return name.starts_with(kUpdatePrefix);
   if (folder == kCacheFolder) return name.starts_with("pairs-");
   return is_checkpoint_name(name) || name == "config.json" || name == "train.log" ||
-         name == "metrics.jsonl";
+         name == "metrics.jsonl" || name == "probe.jsonl";
 }
 
 std::vector<fs::path> own_files_in(const std::string& path, const char* folder) {
@@ -246,6 +246,22 @@ void MetricsLog::write(const Validation& v) {
                                {"seconds", number(v.seconds)},
                                {"elapsed", number(v.elapsed)},
                                {"extra", v.extra}};
+  file_.append(record.dump() + "\n");
+}
+
+void MetricsLog::write(const ProbeScores& p) {
+  ordered_json record = {{"kind", "probe"},
+                         {"update", p.update},
+                         {"epoch", number(p.epoch)},
+                         {"loss", number(p.loss)},
+                         {"entropy", number(p.entropy)},
+                         {"energy_gradient", number(p.energy_gradient)},
+                         {"query_gradient", number(p.query_gradient)},
+                         {"key_gradient", number(p.key_gradient)}};
+  for (std::size_t path = 0; path < kPathNames.size(); ++path) {
+    record[cat(kPathNames[path], "_share")] = number(p.shares[path]);
+  }
+  record["aer"] = number(p.aer);
   file_.append(record.dump() + "\n");
 }
 

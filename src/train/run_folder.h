@@ -4,14 +4,15 @@
 #include <string>
 
 #include "base/files.h"
+#include "train/probe.h"
 #include "train/reporter.h"
 
 namespace verso {
 
 enum class RunMode { kFresh, kResume, kOverwrite };
 
-/// The folder of a run: config.json, train.log, metrics.jsonl, valid/ (validation translations),
-/// cache/, last, best and update-N checkpoints. Locked for one process at a time.
+/// The folder of a run: config.json, train.log, metrics.jsonl, probe.jsonl, valid/ (validation
+/// translations), cache/, last, best and update-N checkpoints. Locked for one process at a time.
 class RunFolder {
  public:
   /// kFresh: throws DataError when `path` holds a run already, naming --resume and --overwrite.
@@ -52,8 +53,8 @@ class RunFolder {
 };
 
 /// metrics.jsonl: one JSON object a line for each progress line ("kind": "train"), validation
-/// ("validation", "extra": true where none was due) and the end of a run ("end"); training and
-/// validation share the key "update".
+/// ("validation", "extra": true where none was due), look at the probe ("probe") and the end of a
+/// run ("end"); all share the key "update".
 class MetricsLog {
  public:
   /// Takes back what a run that goes on from `update` will write again or would never have written:
@@ -64,6 +65,7 @@ class MetricsLog {
   explicit MetricsLog(std::string path) : file_(std::move(path)) {}
   void write(const Progress& progress);
   void write(const Validation& validation);
+  void write(const ProbeScores& scores);
   void write_end(int64_t update, const std::string& reason);
   /// What was written survives a loss of power: before a checkpoint that counts on it.
   void sync() { file_.sync(); }

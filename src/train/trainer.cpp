@@ -19,6 +19,7 @@
 #include "train/guided_alignment.h"
 #include "train/kernel_check.h"
 #include "train/optimizer.h"
+#include "train/probe.h"
 #include "train/resume.h"
 #include "train/schedule.h"
 #include "train/validation.h"
@@ -43,6 +44,8 @@ struct Window {
 /// that is not finite.
 constexpr double kHopelessLoss = 50.0;
 
+constexpr const char* kProbeFile = "probe.jsonl";
+
 /// Batches that a device had no room for until the run ends with advice: a few are left out.
 constexpr int64_t kMostTooLarge = 5;
 
@@ -62,6 +65,8 @@ class Trainer {
                      const std::vector<PairLinks>& links, Window& step);
   void skip_for_memory(const std::vector<int64_t>& pairs);
   void skip_update(double loss, double norm);
+  void make_probe();
+  void look_at_probe();
   void validate(bool due = true);
   void judge(Validation& validation);
   void save(const std::string& path, const CheckpointInfo& info, const TrainingState* state);
@@ -88,6 +93,7 @@ class Trainer {
   std::unique_ptr<LearningRate> rate_;
   std::unique_ptr<KernelCheck> check_;  ///< with kernels: check
   std::unique_ptr<MetricsLog> metrics_;
+  std::unique_ptr<Probe> probe_;  ///< with pairs to look at
   BestScores best_;
   Window window_, whole_;  ///< since the last line; since this process began
   int64_t update_ = 0, skipped_ = 0, skipped_in_row_ = 0, validated_ = -1, saved_ = -1;
@@ -128,7 +134,10 @@ Trainer::Trainer(Config config, const TrainOptions& options, Reporter& reporter,
   write_file_atomically(folder_.file("config.json"), write_config(config_));
   log::info(cat("model: ", model_.network->parameter_count(), " parameters, vocabularies ",
                 model_.vocabularies.source->size(), " and ", model_.vocabularies.target->size()));
-  if (saved_ != update_) save_last();
+  if (saved_ != update_) {
+    look_at_probe();
+    save_last();
+  }
 }
 
 void Trainer::begin_fresh() {
@@ -152,9 +161,11 @@ void Trainer::begin_fresh() {
   updater_ = make_updater();
   rate_ = std::make_unique<LearningRate>(config_.training);
   batcher_ = std::make_unique<Batcher>(dataset_, config_, static_cast<std::uint64_t>(config_.seed));
+  make_probe();
   folder_.forget_previous();
   folder_.keep_cache(dataset_->digest());
   metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
+  if (probe_ != nullptr) probe_->open(folder_.file(kProbeFile), update_);
 }
 
 void Trainer::begin_resumed(const TrainOptions& options) {
@@ -182,6 +193,8 @@ void Trainer::begin_resumed(const TrainOptions& options) {
   }
   MetricsLog::rewind(folder_.file("metrics.jsonl"), update_, validation_due_);
   metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
+  make_probe();
+  if (probe_ != nullptr) probe_->open(folder_.file(kProbeFile), update_);
   saved_ = update_;
   log::info(cat("resumed at update ", update_, ", epoch ", fixed(epoch(), 3)));
 }
@@ -189,6 +202,18 @@ void Trainer::begin_resumed(const TrainOptions& options) {
 std::unique_ptr<ParameterUpdater> Trainer::make_updater() const {
   return std::make_unique<ParameterUpdater>(*model_.network, config_.training,
                                             model_.network->fused());
+}
+
+void Trainer::make_probe() {
+  const CorpusConfig* corpus = probe_corpus(config_);
+  if (corpus != nullptr) {
+    probe_ = std::make_unique<Probe>(config_, *corpus, model_.vocabularies);
+  }
+}
+
+void Trainer::look_at_probe() {
+  if (probe_ == nullptr || !probe_due(config_.probe, update_)) return;
+  metrics_->write(probe_->look(model_, update_, epoch()));
 }
 
 TrainResult Trainer::run() {
@@ -200,6 +225,7 @@ TrainResult Trainer::run() {
     reason = end_reason();
     if (!reason.empty()) break;
     update_once();
+    look_at_probe();
     if (update_ % config_.training.log_every == 0) report_progress();
     reporter_.tick(progress());
     validation_due_ = validator_ != nullptr && updates_to_validation() == 0;
@@ -542,6 +568,7 @@ void Trainer::save(const std::string& path, const CheckpointInfo& info,
 
 void Trainer::save_last() {
   metrics_->sync();
+  if (probe_ != nullptr) probe_->sync();
   const TrainingState now = state();
   CheckpointInfo info = best_.info();
   info.update = update_;
