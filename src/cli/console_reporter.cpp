@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -40,17 +41,35 @@ std::string duration(double seconds) {
   return cat(whole / 3600, ":", two(whole / 60 % 60), ":", two(whole % 60));
 }
 
-std::string progress_line(const Progress& p) {
-  std::string line =
-      cat("update ", p.update, "  epoch ", fixed(p.epoch, 2), "  loss ", fixed(p.loss, 3),
-          "  perplexity ", fixed(p.perplexity, 2),
-          p.guided ? cat("  guided ", fixed(*p.guided, 3)) : "", "  ",
-          fixed(p.tokens_per_second, 0), " tokens/s  rate ", p.learning_rate, "  gradient ",
-          fixed(p.gradient_norm, 2), "  elapsed ", duration(p.elapsed));
-  if (p.left) line += cat("  left ", duration(*p.left));
-  if (p.left_to_validation) line += cat("  validation in ", duration(*p.left_to_validation));
-  if (p.skipped > 0) line += cat("  left out ", p.skipped);
-  return line;
+std::string progress_line(const Progress& p, std::size_t width) {
+  struct Field {
+    int rank;  // the highest goes first where there is no room
+    std::string text;
+  };
+  std::vector<Field> fields = {{0, cat("update ", p.update)},
+                               {2, cat("epoch ", fixed(p.epoch, 2))},
+                               {1, cat("loss ", fixed(p.loss, 3))},
+                               {4, cat("perplexity ", fixed(p.perplexity, 2))}};
+  if (p.guided) fields.push_back({5, cat("guided ", fixed(*p.guided, 3))});
+  fields.push_back({3, cat(fixed(p.tokens_per_second, 0), " tokens/s")});
+  fields.push_back({7, cat("rate ", p.learning_rate)});
+  fields.push_back({8, cat("gradient ", fixed(p.gradient_norm, 2))});
+  fields.push_back({6, cat("elapsed ", duration(p.elapsed))});
+  if (p.left) fields.push_back({2, cat("left ", duration(*p.left))});
+  if (p.left_to_validation) {
+    fields.push_back({5, cat("validation in ", duration(*p.left_to_validation))});
+  }
+  if (p.skipped > 0) fields.push_back({1, cat("left out ", p.skipped)});
+  const auto line = [&fields] {
+    std::string text;
+    for (const Field& field : fields) text += (text.empty() ? "" : "  ") + field.text;
+    return text;
+  };
+  const auto by_rank = [](const Field& a, const Field& b) { return a.rank < b.rank; };
+  while (line().size() > width && fields.size() > 1) {
+    fields.erase(std::max_element(fields.begin(), fields.end(), by_rank));
+  }
+  return line().substr(0, width);
 }
 
 std::vector<std::string> validation_lines(const Validation& v) {
@@ -95,7 +114,7 @@ void ConsoleReporter::tick(const Progress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (now - drawn_ < kRedraw) return;
   drawn_ = now;
-  const std::string line = progress_line(progress).substr(0, terminal_width() - 1);
+  const std::string line = progress_line(progress, terminal_width() - 1);
   std::fputs(kEraseLine, stderr);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);

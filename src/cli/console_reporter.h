@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 
 #include "train/reporter.h"
 
@@ -24,8 +26,10 @@ class ConsoleReporter : public Reporter {
   std::chrono::steady_clock::time_point drawn_{};
 };
 
-/// One progress line, as logged: "update 1200  epoch 3.41  loss 2.913  perplexity 8.02 …".
-[[nodiscard]] std::string progress_line(const Progress& progress);
+/// One progress line: "update 1200  epoch 3.41  loss 2.913  perplexity 8.02 …". Where it is longer
+/// than `width`, what matters least is left out.
+[[nodiscard]] std::string progress_line(
+    const Progress& progress, std::size_t width = std::numeric_limits<std::size_t>::max());
 
 /// Seconds as people read them: "42 s", "3:07", "1:02:11".
 [[nodiscard]] std::string duration(double seconds);
