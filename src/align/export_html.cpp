@@ -1,12 +1,21 @@
 #include "align/display.h"
 #include "align/export.h"
-#include "align/html_page.h"
+#include "align/look.css.h"
+#include "align/pairs.css.h"
+#include "align/pairs.js.h"
 #include "base/text.h"
 
 namespace verso {
 namespace {
 
 constexpr int kWeightScale = 10000;  // the page's script divides by it
+
+constexpr std::string_view kIntroduction =
+    "<p class=\"note\">Source above, target below it. Point at or tap a word to see the words it "
+    "is "
+    "aligned to, or a cell to see its weight. Rows are target words, columns source words; each "
+    "target word's strongest source word is framed.</p>\n"
+    "<noscript><p class=\"note\">The pictures need JavaScript, which is off.</p></noscript>\n";
 
 std::string words_line(const std::vector<std::string>& tokens, std::string_view side) {
   std::string out = cat("<p class=\"", side, "\" dir=\"auto\">");
@@ -37,8 +46,8 @@ std::string html_begin(std::string_view title) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
       "<title>",
-      shown, "</title>\n<style>\n", kPageStyle, "</style>\n</head>\n<body>\n<h1>", shown, "</h1>\n",
-      kPageIntroduction);
+      shown, "</title>\n<style>\n", kLookCss, kPairsCss, "</style>\n</head>\n<body>\n<h1>", shown,
+      "</h1>\n", kIntroduction);
 }
 
 std::string html_pair(const SoftAlignment& alignment, std::int64_t id) {
@@ -57,7 +66,7 @@ std::string html_pair(const SoftAlignment& alignment, std::int64_t id) {
 }
 
 std::string html_end() {
-  return cat("<script>\n//<![CDATA[\n", kPageScript, "//]]>\n</script>\n</body>\n</html>\n");
+  return cat("<script>\n//<![CDATA[\n", kPairsJs, "//]]>\n</script>\n</body>\n</html>\n");
 }
 
 }  // namespace verso

@@ -27,6 +27,7 @@ constexpr std::array kCommands{
     Command{"gradients", "how the gradient teaches attention, pair by pair", setup_gradients},
     Command{"score", "log probabilities of given pairs, perplexity", setup_score},
     Command{"evaluate", "BLEU and chrF of translations, AER of links", setup_evaluate},
+    Command{"report", "one HTML page of a training run: curves, attention over time", setup_report},
     Command{"inspect", "shows what a checkpoint holds", setup_inspect},
     Command{"config", "checks configurations; shows keys, defaults and schema", setup_config},
     Command{"doctor", "what this machine and its libraries are worth, and what to mend",

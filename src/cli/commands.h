@@ -22,6 +22,7 @@ void setup_symmetrize(CLI::App& command, CommandRun& run);
 void setup_gradients(CLI::App& command, CommandRun& run);
 void setup_score(CLI::App& command, CommandRun& run);
 void setup_evaluate(CLI::App& command, CommandRun& run);
+void setup_report(CLI::App& command, CommandRun& run);
 void setup_inspect(CLI::App& command, CommandRun& run);
 void setup_config(CLI::App& command, CommandRun& run);
 void setup_doctor(CLI::App& command, CommandRun& run);

@@ -1,55 +1,4 @@
-#pragma once
-
-#include <string_view>
-
-/// The fixed parts of the page of html_begin(), html_pair() and html_end().
-namespace verso {
-
-inline constexpr std::string_view kPageStyle = R"css(
-:root {
-  --paper: #ffffff; --text: #1f2328; --note: #5b6570; --line: #d5dbe1;
-  --ink: 23, 78, 166; --mark: #e8710a;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #15181c; --text: #e6e9ed; --note: #98a1ab; --line: #333a42;
-    --ink: 138, 180, 248; --mark: #fdae61;
-  }
-}
-body {
-  margin: 0 auto; padding: 0.75rem; max-width: 75rem;
-  background: var(--paper); color: var(--text);
-  font: 16px/1.5 system-ui, "Noto Sans", sans-serif;
-}
-h1 { font-size: 1.3rem; margin: 0.25rem 0; overflow-wrap: anywhere; }
-h2 { font-size: 1rem; margin: 0; }
-h2 a { color: inherit; }
-small, .note, .value { color: var(--note); font-weight: normal; font-size: 0.85rem; }
-.pair { border-top: 1px solid var(--line); padding: 0.6rem 0; }
-p { margin: 0.15rem 0; overflow-wrap: anywhere; }
-p span {
-  border-radius: 0.25rem; padding: 0.05rem 0.1rem; cursor: default;
-  background-color: rgba(var(--ink), calc(var(--weight, 0) * 0.6));
-}
-p span.chosen { outline: 2px solid var(--mark); }
-.picture { overflow-x: auto; }
-.picture svg { display: block; }
-.picture text { fill: var(--text); font: 12.5px system-ui, "Noto Sans", sans-serif; }
-.picture text.chosen { font-weight: bold; fill: var(--mark); }
-.cell { fill: rgb(var(--ink)); stroke: var(--line); stroke-width: 0.6; }
-.cell:hover { stroke: var(--mark); stroke-width: 2; }
-.best { fill: none; stroke: var(--mark); stroke-width: 1.6; pointer-events: none; }
-.value { min-height: 1.4em; font-variant-numeric: tabular-nums; }
-)css";
-
-inline constexpr std::string_view kPageIntroduction =
-    "<p class=\"note\">Source above, target below it. Point at or tap a word to see the words it "
-    "is "
-    "aligned to, or a cell to see its weight. Rows are target words, columns source words; each "
-    "target word's strongest source word is framed.</p>\n"
-    "<noscript><p class=\"note\">The pictures need JavaScript, which is off.</p></noscript>\n";
-
-inline constexpr std::string_view kPageScript = R"js('use strict';
+'use strict';
 (() => {
   const SCALE = 10000, GAP = 6, LABEL_LENGTH = 28, END = '\u003c/s>';
 
@@ -184,6 +133,3 @@ inline constexpr std::string_view kPageScript = R"js('use strict';
   for (const pair of pairs) watcher.observe(pair);
   window.addEventListener('beforeprint', () => pairs.forEach(draw));
 })();
-)js";
-
-}  // namespace verso
