@@ -11,12 +11,13 @@
 #include "cli/model_options.h"
 #include "cli/standard_streams.h"
 #include "report/gradient_table.h"
+#include "report/page.h"
 
 namespace verso {
 
 namespace {
 
-enum class Format { kText, kJson };
+enum class Format { kText, kJson, kHtml };
 enum class Precision { kDouble, kFloat };
 
 struct Options {
@@ -95,6 +96,11 @@ std::string text_block(const Found& found, std::int64_t id) {
   return out + "\n";
 }
 
+/// As the page of a run's probe has it.
+ProbePair picture(const Found& found, std::int64_t id) {
+  return read_probed_pair(cat("{\"update\":0,\"pair\":", id, ",", json_fields(found.record), "}"));
+}
+
 int run_gradients(const Options& options) {
   if (options.check && options.precision == Precision::kFloat) {
     throw UsageError("--check needs --precision double: central differences in float say nothing");
@@ -105,14 +111,20 @@ int run_gradients(const Options& options) {
   Seq2Seq network =
       options.precision == Precision::kDouble ? in_double(model.network) : model.network;
   std::int64_t id = 0;
+  std::vector<ProbePair> pictures;
   for (ParallelText pairs = input.next(); !pairs.source.empty(); pairs = input.next()) {
     for (std::size_t i = 0; i < pairs.source.size(); ++i, ++id) {
       const Found found =
           study(network, model.vocabularies, pairs.source[i], pairs.target[i], id, options);
+      if (options.format == Format::kHtml) {
+        pictures.push_back(picture(found, id));
+        continue;
+      }
       write_out(options.format == Format::kText ? text_block(found, id) : json_line(found, id));
       flush_out();
     }
   }
+  if (options.format == Format::kHtml) write_out(gradients_page(std::move(pictures)));
   return 0;
 }
 
@@ -138,7 +150,7 @@ Every number comes from these equations, term by term; the largest difference fr
 automatic gradients is given beside them, with --check that from central finite differences too
 (some 800 passes for each pair).
 
-text  tables     json  JSON Lines, one object a pair)";
+text  tables     json  JSON Lines, one object a pair     html  one page with pictures of all pairs)";
 
 }  // namespace
 
@@ -147,9 +159,9 @@ void setup_gradients(CLI::App& command, CommandRun& run) {
   add_studied_model_options(command, options->model);
   add_pairs_options(command, options->pairs);
   command.add_option("--format", options->format, "what to write")
-      ->transform(CLI::Transformer(
-          std::map<std::string, Format>{{"text", Format::kText}, {"json", Format::kJson}}))
-      ->type_name("text|json")
+      ->transform(CLI::Transformer(std::map<std::string, Format>{
+          {"text", Format::kText}, {"json", Format::kJson}, {"html", Format::kHtml}}))
+      ->type_name("text|json|html")
       ->default_str("text");
   command.add_option("--precision", options->precision, "of all computation")
       ->transform(CLI::Transformer(std::map<std::string, Precision>{{"double", Precision::kDouble},

@@ -206,4 +206,4 @@ function markUpdate(update) {
   }
 }
 
-for (const chart of CHARTS) drawChart(chart);
+if (document.getElementById('curves')) CHARTS.forEach(drawChart);

@@ -6,10 +6,13 @@
 /// matrices.js fills with life.
 namespace verso {
 
-inline constexpr std::string_view kExplanation = R"html(<details open="open">
-<summary>What is seen</summary>
-<p>Each picture is one pair of the probe: sentences that the run looks at from time to time without
-training on them. Rows are target words, columns source words. <b>alpha</b> says how much of a source
+inline constexpr std::string_view kOfProbe =
+    "Each picture is one pair of the probe: sentences that the run looks at from time to time "
+    "without training on them.";
+inline constexpr std::string_view kOfPairs = "Each picture is one pair.";
+
+inline constexpr std::string_view kExplanation =
+    R"html( Rows are target words, columns source words. <b>alpha</b> says how much of a source
 word's state <i>h<sub>j</sub></i> goes into the context
 <i>c<sub>t</sub></i> = Σ<sub>j</sub> alpha<sub>tj</sub> <i>h<sub>j</sub></i>, from which the target word of
 that row is predicted. A row of alpha adds up to 1; before training it is nearly uniform. Framed cells are
@@ -27,7 +30,6 @@ context. Bars below a column: |d<i>L</i>/d<i>h<sub>j</sub></i>|, the gradient th
 word's state, in the colours of the paths on which it came: as a value that contexts sum up, as a key that
 energies are made of, through the decoder's start state, or through the encoder's recurrence from neighbouring states.
 The shares add up to 1; one that works against the sum of all is negative.</p>
-</details>
 )html";
 
 inline constexpr std::string_view kControls = R"html(<div id="controls">

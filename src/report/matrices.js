@@ -283,6 +283,7 @@ function startProbe() {
   for (const view of views) watcher.observe(view.box);
   window.addEventListener('beforeprint', () => views.forEach(refresh));
   followCells(document.getElementById('pairs'));
+  slider.closest('.time').hidden = updates.length < 2;
   slider.max = updates.length - 1;
   go(updates.length - 1);
 }

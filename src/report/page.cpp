@@ -174,17 +174,21 @@ std::string summary_section(const RunRecord& run) {
   return cat(out, "<details><summary>Configuration</summary>\n<pre>", config, "</pre></details>\n");
 }
 
+std::string explanation(std::string_view what) {
+  return cat("<details open=\"open\">\n<summary>What is seen</summary>\n<p>", what, kExplanation,
+             "</details>\n");
+}
+
 std::string attention_section(const RunRecord& run) {
   if (run.pairs.empty()) {
     return note("This run was not probed: probe.jsonl is empty or missing.");
   }
-  return cat(kExplanation, kControls, "<div id=\"pairs\"></div>\n");
+  return cat(explanation(kOfProbe), kControls, "<div id=\"pairs\"></div>\n");
 }
 
-}  // namespace
-
-std::string report_page(const RunRecord& run) {
-  const std::string title = escape_markup("Report: " + run_name(run.folder));
+/// A page with the scripts, which look for what `body` has of curves, controls and pairs.
+std::string whole_page(const std::string& name, const std::string& body, const RunRecord& run) {
+  const std::string title = escape_markup(name);
   return cat(
       "<!DOCTYPE html>\n"
       "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
@@ -193,11 +197,26 @@ std::string report_page(const RunRecord& run) {
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
       "<link rel=\"icon\" href=\"data:,\"/>\n<title>",
       title, "</title>\n<style>\n", kLookCss, kReportCss, "</style>\n</head>\n<body>\n<h1>", title,
-      "</h1>\n", summary_section(run), "<h2>Curves</h2>\n",
-      "<noscript><p class=\"note\">The pictures need JavaScript, which is off.</p></noscript>\n",
-      "<div id=\"curves\"></div>\n<h2>Attention</h2>\n", attention_section(run),
-      "<script type=\"application/json\" id=\"data\">\n", page_data(run), "</script>\n",
+      "</h1>\n<noscript><p class=\"note\">The pictures need JavaScript, which is "
+      "off.</p></noscript>\n",
+      body, "<script type=\"application/json\" id=\"data\">\n", page_data(run), "</script>\n",
       "<script>\n//<![CDATA[\n", kCurvesJs, kMatricesJs, "//]]>\n</script>\n</body>\n</html>\n");
+}
+
+}  // namespace
+
+std::string report_page(const RunRecord& run) {
+  return whole_page("Report: " + run_name(run.folder),
+                    cat(summary_section(run), "<h2>Curves</h2>\n<div id=\"curves\"></div>\n",
+                        "<h2>Attention</h2>\n", attention_section(run)),
+                    run);
+}
+
+std::string gradients_page(std::vector<ProbePair> pairs) {
+  RunRecord record;
+  record.pairs = std::move(pairs);
+  return whole_page("Attention and its gradients",
+                    cat(explanation(kOfPairs), kControls, "<div id=\"pairs\"></div>\n"), record);
 }
 
 }  // namespace verso

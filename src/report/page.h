@@ -13,4 +13,7 @@ namespace verso {
 /// too, whatever the run's words and texts hold.
 [[nodiscard]] std::string report_page(const RunRecord& run);
 
+/// The same pictures for pairs that were looked at once, without a run around them.
+[[nodiscard]] std::string gradients_page(std::vector<ProbePair> pairs);
+
 }  // namespace verso

@@ -97,6 +97,7 @@ ProbeSnapshot read_snapshot(const json& record, const ProbePair& pair) {
   ProbeSnapshot snapshot;
   snapshot.update = whole_number(record, "update");
   snapshot.loss = number_or_nan(record, "loss");
+  if (rows == 0 || columns == 0) return snapshot;  // no gradient where a side has no token
   snapshot.alpha = pack(read_matrix(record.at("alpha"), rows, columns), 1);
   const Matrix g = read_matrix(record.at("g"), rows, columns);
   const Matrix advantage = read_matrix(record.at("advantage"), rows, columns);
@@ -121,6 +122,17 @@ void insert(std::vector<ProbeSnapshot>& snapshots, ProbeSnapshot snapshot) {
 }
 
 }  // namespace
+
+ProbePair read_probed_pair(const std::string& line) {
+  try {
+    const json record = json::parse(line);
+    ProbePair pair = read_words(record);
+    pair.snapshots.push_back(read_snapshot(record, pair));
+    return pair;
+  } catch (const json::exception& problem) {
+    throw DataError(cat("no record of a probed pair: ", problem.what()));
+  }
+}
 
 std::vector<ProbePair> read_probe(const std::string& path, DamagedLines& damaged) {
   std::map<std::int64_t, ProbePair> pairs;

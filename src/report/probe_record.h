@@ -23,7 +23,8 @@ struct PackedMatrix {
   double scale = 1;
 };
 
-/// One pair at one update. Rows are target tokens, columns source tokens, end symbols included.
+/// One pair at one update. Rows are target tokens, columns source tokens, end symbols included; all
+/// is empty where a side has none.
 /// Numbers that were null are NaN.
 struct ProbeSnapshot {
   std::int64_t update = 0;
@@ -47,6 +48,10 @@ struct ProbePair {
   [[nodiscard]] std::size_t columns() const { return source.size() + (source_end ? 1 : 0); }
   [[nodiscard]] std::size_t rows() const { return target.size() + (target_end ? 1 : 0); }
 };
+
+/// A line of probe.jsonl, or its object of another file with "update" and "pair". Throws DataError
+/// for what is none.
+[[nodiscard]] ProbePair read_probed_pair(const std::string& line);
 
 /// The pairs of probe.jsonl, one line a pair and probed update, by id. A line whose numbers do not
 /// fit its words, or whose words are not those of the pair's first line, is damaged. Of two lines

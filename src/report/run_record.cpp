@@ -101,6 +101,15 @@ const std::vector<double>& Curves::column(std::string_view name) const {
   return columns.at(static_cast<std::size_t>(found - names.begin()));
 }
 
+RunRecord::RunRecord()
+    : train(curves_of({"epoch", "loss", "perplexity", "guided", "tokens_per_second",
+                       "learning_rate", "gradient_norm"})),
+      validation(
+          curves_of({"epoch", "loss", "perplexity", "bleu", "chrf", "aer", "entropy", "coverage"})),
+      probe(curves_of({"epoch", "loss", "entropy", "aer", "energy_gradient", "query_gradient",
+                       "key_gradient", "value_share", "key_share", "start_share",
+                       "recurrent_share"})) {}
+
 RunRecord read_run(const std::string& folder) {
   const std::string config = folder + "/config.json", metrics = folder + "/metrics.jsonl";
   if (!fs::exists(config) && !fs::exists(metrics)) {
@@ -113,13 +122,6 @@ RunRecord read_run(const std::string& folder) {
   }
   RunRecord run;
   run.folder = folder;
-  run.train = curves_of({"epoch", "loss", "perplexity", "guided", "tokens_per_second",
-                         "learning_rate", "gradient_norm"});
-  run.validation =
-      curves_of({"epoch", "loss", "perplexity", "bleu", "chrf", "aer", "entropy", "coverage"});
-  run.probe =
-      curves_of({"epoch", "loss", "entropy", "aer", "energy_gradient", "query_gradient",
-                 "key_gradient", "value_share", "key_share", "start_share", "recurrent_share"});
   if (fs::exists(config)) run.config = read_file(config, kLargestConfig);
   run.last_written = written_at(metrics);
   run.damaged_metrics = read_json_lines(metrics, [&](const json& record) { take(run, record); });

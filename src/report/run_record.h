@@ -33,7 +33,9 @@ struct RunRecord {
     std::int64_t update = 0;
   };
 
-  std::string folder;
+  RunRecord();  ///< of a run that has recorded nothing
+
+  std::string folder = ".";
   std::string config;        ///< config.json as it stands there; "" when missing
   std::string last_written;  ///< when a number came last, "2024-05-01 12:30 UTC"; "" when none did
   Curves train, validation, probe;

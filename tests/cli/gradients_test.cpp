@@ -6,6 +6,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kPairs = "a b c\tA B C\nd\tD\n\tA\nh g\tH G A\n";
 
@@ -75,6 +76,21 @@ TEST(Gradients, AreTablesForPeople) {
                     HasSubstr("advantage_tj"), HasSubstr("recurrent"), HasSubstr("</s>"),
                     HasSubstr("largest relative difference from autograd"),
                     HasSubstr("pair 1\na side has no token")));
+}
+
+TEST(Gradients, ArePicturesOnOnePage) {
+  const std::string& model = SharedModels::get().toy();
+  const Result found = run({"gradients", model, "--format", "html"}, kPairs);
+  ASSERT_EQ(found.code, 0) << found.err;
+  const std::string begin = "id=\"data\">\n";
+  const std::size_t at = found.out.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t from = at + begin.size();
+  const Json data = Json::parse(found.out.substr(from, found.out.find("</script>", from) - from));
+  ASSERT_EQ(data["pairs"].size(), 4U);
+  EXPECT_EQ(data["pairs"][1]["target"], Json({"D", "</s>"}));
+  EXPECT_EQ(data["pairs"][0]["snapshots"].size(), 1U);
+  EXPECT_THAT(found.out, AllOf(HasSubstr("<!DOCTYPE html>"), Not(HasSubstr("id=\"curves\""))));
 }
 
 TEST(Gradients, AreThoseOfOneModel) {
