@@ -133,15 +133,22 @@ DecoderImpl::Recurred DecoderImpl::recur_all(const Memory& memory, const Tensor&
 }
 
 DecoderOutput DecoderImpl::forward(const Memory& memory, const Tensor& embedded,
-                                   const TargetBatch& target, Trace* trace) {
+                                   const TargetBatch& target, Trace* trace,
+                                   const Tensor& energy_offset) {
+  Trace own;
+  if (energy_offset.defined() && !memory.packed) {
+    if (trace == nullptr) trace = &own;
+    trace->change(Site::kEnergy, energy_offset.split(1, 1));
+  }
   const auto mask = [&] {
     const double p = is_training() ? config_.dropout.state : 0.0;
     return dropout_mask(p, target.packed.sentences(), config_.hidden, embedded.options());
   };
   const Tensor mask1 = mask();
   const Tensor mask2 = conditional() ? mask() : Tensor();
-  const Recurred all = memory.packed ? recur_all_fused(memory, embedded, target, mask1, mask2)
-                                     : recur_all(memory, embedded, target, mask1, mask2, trace);
+  const Recurred all = memory.packed
+                           ? recur_all_fused(memory, embedded, target, mask1, mask2, energy_offset)
+                           : recur_all(memory, embedded, target, mask1, mask2, trace);
   // Readout and output layer run over real tokens only.
   const Tensor sum = at::linear(all.contexts, readout_context_->weight, readout_context_->bias) +
                      at::linear(all.states, readout_state_->weight) +

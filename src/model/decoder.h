@@ -66,9 +66,11 @@ class DecoderImpl : public torch::nn::Module {
   [[nodiscard]] Memory remember(const Tensor& encoded, const SourceBatch& source, bool fused,
                                 bool stepwise, Trace* trace = nullptr) const;
 
-  /// Teacher forcing. embedded [tokens, embed]: embeddings of target.input.
+  /// Teacher forcing. embedded [tokens, embed]: embeddings of target.input. energy_offset as in
+  /// Seq2SeqImpl::forward().
   [[nodiscard]] DecoderOutput forward(const Memory& memory, const Tensor& embedded,
-                                      const TargetBatch& target, Trace* trace = nullptr);
+                                      const TargetBatch& target, Trace* trace = nullptr,
+                                      const Tensor& energy_offset = {});
 
   /// One step. embedded [queries, embed]: embeddings of queries.previous. Queries of a sentence
   /// share its states and keys.
@@ -91,7 +93,7 @@ class DecoderImpl : public torch::nn::Module {
                                    const Tensor& mask2, Trace* trace) const;
   [[nodiscard]] Recurred recur_all_fused(const Memory& memory, const Tensor& embedded,
                                          const TargetBatch& target, const Tensor& mask1,
-                                         const Tensor& mask2) const;
+                                         const Tensor& mask2, const Tensor& energy_offset) const;
   [[nodiscard]] DecoderStep step_fused(const Memory& memory, const Queries& queries,
                                        const Tensor& words) const;
   /// What the readout makes of the sum of its parts [rows, width].

@@ -10,7 +10,8 @@ namespace verso {
 
 DecoderImpl::Recurred DecoderImpl::recur_all_fused(const Memory& memory, const Tensor& embedded,
                                                    const TargetBatch& target, const Tensor& mask1,
-                                                   const Tensor& mask2) const {
+                                                   const Tensor& mask2,
+                                                   const Tensor& energy_offset) const {
   FusedDecoderInput in;
   // Normalisation of gates that words and context share has to wait for the context.
   const bool normalized = config_.layer_norm;
@@ -33,6 +34,7 @@ DecoderImpl::Recurred DecoderImpl::recur_all_fused(const Memory& memory, const T
   in.energy = attention_->energy();
   in.gru1 = gru1_->recurrent(mask1);
   if (normalized) in.gain = reader->input_gain();
+  in.energy_offset = energy_offset;
   const FusedPairs pairs{memory.source, target.packed, memory.attended};
   const FusedDecoderOutput out = decode_fused(in, pairs);
   return {out.states, contexts_fused(out.alpha, memory.states, pairs), out.alpha};

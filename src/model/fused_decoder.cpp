@@ -186,6 +186,7 @@ void Recurrence::attend(const StepRows& rows, const float* state, float* query) 
     float* const alpha = alpha_row(b, token, alpha_);
     attention_energies(len, attention_, query + r * attention_,
                        pointer(in_.keys) + first * attention_, pointer(in_.energy), alpha);
+    if (in_.energy_offset.defined()) add_to(len, alpha_row(b, token, in_.energy_offset), alpha);
     softmax_row(len, alpha);
     float* const sum = pointer(sums_) + token * 3 * hidden_;
     add_weighted_rows(len, 3 * hidden_, alpha, pointer(in_.values) + first * 3 * hidden_,
@@ -249,8 +250,11 @@ variable_list Recurrence::backward(const Tensor& d_states, const Tensor& d_alpha
     d_bias = d_sums_.sum(0);
   }
   const Tensor d_values = gather_over_targets(alpha_, d_sums_, pairs_);
-  return {d_words_, d_start_, d_keys_,   d_values, d_query, d_energy_.sum(0), d1.weight, d1.bias,
-          d1.gain,  Tensor(), d2.weight, d2.bias,  d2.gain, Tensor(),         d_bias,    d_gain};
+  // By now d_alpha_ holds dL/de, see attention_gradient_row.
+  const Tensor d_offset = in_.energy_offset.defined() ? d_alpha_ : Tensor();
+  return {d_words_,  d_start_, d_keys_, d_values, d_query,   d_energy_.sum(0),
+          d1.weight, d1.bias,  d1.gain, Tensor(), d2.weight, d2.bias,
+          d2.gain,   Tensor(), d_bias,  d_gain,   d_offset};
 }
 
 void Recurrence::run_group_back(int64_t g, const Tensor& scratch, const Tensor& d_states) {
@@ -327,9 +331,11 @@ class Decode : public torch::autograd::Function<Decode> {
                                const Tensor& energy, const Tensor& weight1, const Tensor& bias1,
                                const Tensor& gain1, const Tensor& mask1, const Tensor& weight2,
                                const Tensor& bias2, const Tensor& gain2, const Tensor& mask2,
-                               const Tensor& bias, const Tensor& gain, const FusedPairs& pairs) {
-    const variable_list arguments = {words, start, keys,    values, query, energy, weight1, bias1,
-                                     gain1, mask1, weight2, bias2,  gain2, mask2,  bias,    gain};
+                               const Tensor& bias, const Tensor& gain, const Tensor& energy_offset,
+                               const FusedPairs& pairs) {
+    const variable_list arguments = {words,   start, keys,  values, query,        energy,
+                                     weight1, bias1, gain1, mask1,  weight2,      bias2,
+                                     gain2,   mask2, bias,  gain,   energy_offset};
     Recurrence recurrence(input(arguments), pairs);
     const FusedDecoderOutput out = recurrence.forward();
     variable_list kept = arguments;
@@ -352,13 +358,21 @@ class Decode : public torch::autograd::Function<Decode> {
   }
 
  private:
-  static constexpr std::ptrdiff_t kArguments = 16;
+  static constexpr std::ptrdiff_t kArguments = 17;
 
   static FusedDecoderInput input(variable_list a) {
     for (Tensor& tensor : a) tensor = empty_as_absent(tensor);
-    return {
-        a[0],  a[1], a[2], a[3], a[4], a[5], {a[6], a[7], a[8], a[9]}, {a[10], a[11], a[12], a[13]},
-        a[14], a[15]};
+    return {a[0],
+            a[1],
+            a[2],
+            a[3],
+            a[4],
+            a[5],
+            {a[6], a[7], a[8], a[9]},
+            {a[10], a[11], a[12], a[13]},
+            a[14],
+            a[15],
+            a[16]};
   }
 };
 
@@ -405,7 +419,7 @@ FusedDecoderOutput decode_fused(const FusedDecoderInput& in, const FusedPairs& p
       in.query, in.energy, in.gru1.weight, in.gru1.bias, absent_as_empty(in.gru1.gain),
       absent_as_empty(in.gru1.mask), absent_as_empty(in.gru2.weight), absent_as_empty(in.gru2.bias),
       absent_as_empty(in.gru2.gain), absent_as_empty(in.gru2.mask), absent_as_empty(in.bias),
-      absent_as_empty(in.gain), pairs);
+      absent_as_empty(in.gain), absent_as_empty(in.energy_offset).contiguous(), pairs);
   return {out[0], out[1]};
 }
 

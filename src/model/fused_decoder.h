@@ -26,6 +26,7 @@ struct FusedDecoderInput {
   GruWeights gru1, gru2;
   Tensor bias;  ///< [3*hidden] of the gates that the context goes to; undefined: in `words`
   Tensor gain;  ///< [3*hidden] of their layer normalisation; undefined: none
+  Tensor energy_offset;  ///< [batch, target_len, source_len] added to the energies; undefined: none
 };
 
 struct FusedDecoderOutput {

@@ -104,10 +104,10 @@ Memory Seq2SeqImpl::encode(const SourceBatch& source, bool stepwise, Trace* trac
 Memory Seq2SeqImpl::encode(const SourceBatch& source) { return encode(source, true, nullptr); }
 
 DecoderOutput Seq2SeqImpl::forward(const SourceBatch& source, const TargetBatch& target,
-                                   Trace* trace) {
+                                   Trace* trace, const Tensor& energy_offset) {
   const Memory memory = encode(source, false, trace);
   const Tensor embedded = embed(target_embedding_, target.input, spec_.model.dropout.target_word);
-  return decoder_->forward(memory, embedded, target, trace);
+  return decoder_->forward(memory, embedded, target, trace, energy_offset);
 }
 
 DecoderStep Seq2SeqImpl::step(const Memory& memory, const Queries& queries) {

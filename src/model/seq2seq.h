@@ -32,9 +32,10 @@ class Seq2SeqImpl : public torch::nn::Module {
   [[nodiscard]] Memory encode(const SourceBatch& source);
 
   /// Teacher forcing: readouts of all real target tokens and all attention weights. `trace` sees
-  /// what lies between; it REQUIRES the generic kernels.
+  /// what lies between; it REQUIRES the generic kernels. `energy_offset` [batch, target_len,
+  /// source_len] is added to attention's energies: zeros whose gradient is dL/de, by all kernels.
   [[nodiscard]] DecoderOutput forward(const SourceBatch& source, const TargetBatch& target,
-                                      Trace* trace = nullptr);
+                                      Trace* trace = nullptr, const Tensor& energy_offset = {});
 
   /// One step of decoding.
   [[nodiscard]] DecoderStep step(const Memory& memory, const Queries& queries);

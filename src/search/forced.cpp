@@ -1,8 +1,11 @@
 #include "search/forced.h"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/core/InferenceMode.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -29,8 +32,33 @@ Tensor token_log_probs(std::vector<Seq2Seq>& networks, const std::vector<Tensor>
   return at::cat(parts).to(torch::kCPU, torch::kFloat).contiguous();
 }
 
+/// See AttentionKind; `energy_gradient` is dL/de = alpha (g - sum_k alpha_k g_k), whose sum over k
+/// the normalisation takes away.
+Tensor posterior_of(const Tensor& alpha, const Tensor& energy_gradient) {
+  // Nothing of first order holds so far away, and exp() is to stay finite.
+  constexpr double kFurthest = 50;
+  const Tensor advantage = (energy_gradient / alpha).clamp(-kFurthest, kFurthest);
+  const Tensor nowhere = at::full({}, -std::numeric_limits<float>::infinity(), alpha.options());
+  return at::softmax(at::where(alpha > 0, alpha.log() - advantage, nowhere), -1);
+}
+
+DecoderOutput forward(Seq2Seq& network, const SourceBatch& source, const TargetBatch& target,
+                      AttentionKind attention) {
+  if (attention == AttentionKind::kPrior) return network->forward(source, target);
+  const at::AutoGradMode with_gradients(true);
+  Tensor offset =
+      at::zeros({target.packed.sentences(), target.packed.longest, source.packed.longest},
+                network->output_bias().options().requires_grad(false));
+  offset.set_requires_grad(true);
+  const DecoderOutput out = network->forward(source, target, nullptr, offset);
+  const Tensor loss = cross_entropy(*network, out.readout, target, 0).objective;
+  const Tensor energy_gradient = torch::autograd::grad({loss}, {offset})[0];
+  return {out.readout.detach(), posterior_of(out.alpha.detach(), energy_gradient)};
+}
+
 void decode_batch(std::vector<Seq2Seq>& networks, const std::vector<std::size_t>& batch,
-                  int64_t shift, std::vector<ForcedPair>& pairs) {
+                  const ForcedOptions& options, std::vector<ForcedPair>& pairs) {
+  const int64_t shift = options.shift;
   std::vector<std::span<const std::int32_t>> sources, targets;
   std::vector<std::vector<std::int32_t>> extended;
   extended.reserve(batch.size());
@@ -47,7 +75,7 @@ void decode_batch(std::vector<Seq2Seq>& networks, const std::vector<std::size_t>
     TORCH_INTERNAL_ASSERT(!network->is_training(), "forced decoding needs evaluation mode");
     const bool attend_end = network->spec().model.attend_end;
     const DecoderOutput out =
-        network->forward(make_source_batch(sources, attend_end, device), target);
+        forward(network, make_source_batch(sources, attend_end, device), target, options.attention);
     readouts.push_back(out.readout);
     alphas.push_back(out.alpha);
   }
@@ -78,6 +106,11 @@ std::int64_t usual_shift(const TranslationModel& model) { return model.config.mo
 std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>& models,
                                       std::vector<EncodedPair> pairs,
                                       const ForcedOptions& options) {
+  const bool posterior = options.attention == AttentionKind::kPosterior;
+  if (posterior && options.shift != 0) {
+    throw UsageError(cat("posterior attention is that of the step that makes a word; shift is ",
+                         options.shift, ", expected 0"));
+  }
   std::vector<Seq2Seq> networks = ensemble_networks(models);
   std::vector<ForcedPair> decoded(pairs.size());
   std::vector<std::size_t> wanted;
@@ -91,10 +124,11 @@ std::vector<ForcedPair> forced_decode(const std::vector<const TranslationModel*>
                                static_cast<std::int64_t>(target_len) + options.shift));
     if (source_len > 1 && target_len > 1) wanted.push_back(i);
   }
-  const c10::InferenceMode no_gradients;
+  const c10::InferenceMode inference(!posterior);
+  const at::NoGradGuard no_gradients;
   for (const std::vector<std::size_t>& batch :
        batches_by_length(wanted, lengths, options.batch_tokens)) {
-    decode_batch(networks, batch, options.shift, decoded);
+    decode_batch(networks, batch, options, decoded);
   }
   return decoded;
 }

@@ -21,11 +21,24 @@ struct EncodedPair {
   EncodedLine source, target;
 };
 
+/// Which attention of a forced pair is told.
+///   prior      alpha_tj, as the model attends before it makes y_t
+///   posterior  what alpha_tj becomes once the target is known. Where one source word is the one
+///              that y_t came from, Bayes' rule gives p(a_t = j | y) ~ alpha_tj p(y | a_t = j)
+///              (Shankar and Sarawagi 2019, "Posterior attention models for sequence to sequence
+///              learning"); to first order log p(y | a_t = j) = const - g_tj with
+///              g_tj = dL/dalpha_tj, L = -log p(target | source), so
+///                posterior_tj = alpha_tj exp(-g_tj) / sum_k alpha_tk exp(-g_tk)
+///              One pass back for all of it. Each model of an ensemble has its own.
+enum class AttentionKind { kPrior, kPosterior };
+
 struct ForcedOptions {
   std::int64_t batch_tokens = 1000;  ///< positions of the longer side in a batch, padding included
+  AttentionKind attention = AttentionKind::kPrior;
   /// The attention of a target token is read this many steps after the one that makes it: by then
   /// the model has read the token, in conditional order from 1 on, in rnnsearch order from 2 on.
   /// Past its end a sentence goes on with end symbols, so that every token has such a step.
+  /// REQUIRES 0 with posterior attention, which knows the token as it is.
   std::int64_t shift = 0;
 };
 
@@ -37,8 +50,8 @@ struct ForcedOptions {
 /// there. In batches of similar length; results in order. A pair with an empty side gives an empty
 /// record without asking the model. Note: encoding the text of a translation need not give the
 /// tokens that the search produced; for the links of a translation use its own alpha, or its ids
-/// here. REQUIRES models in evaluation mode. Throws UsageError when vocabularies differ. No
-/// gradients.
+/// here. REQUIRES models in evaluation mode. Throws UsageError when vocabularies differ, or when
+/// posterior attention is to be shifted. Parameters get no gradients.
 [[nodiscard]] std::vector<ForcedPair> forced_decode(
     const std::vector<const TranslationModel*>& models, std::vector<EncodedPair> pairs,
     const ForcedOptions& options = {});

@@ -1,5 +1,6 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -171,6 +172,25 @@ TEST_P(Fused, LossAlphaAndEveryGradientMatchGeneric) {
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_LT(difference(item.value().grad(), b[item.key()].grad()), 2 * kTolerance) << item.key();
   }
+}
+
+TEST_P(Fused, EnergyOffsetsAndTheirGradientsMatchGeneric) {
+  const auto found = [&](Seq2Seq& model) {
+    torch::manual_seed(5);
+    const auto sentences = static_cast<int64_t>(source_ids_.size());
+    const Tensor offset =
+        torch::randn({sentences, target_.packed.longest, source_.packed.longest}, torch::kFloat64)
+            .to(model->output_bias().scalar_type())
+            .requires_grad_(true);
+    const DecoderOutput out = model->forward(source_, target_, nullptr, offset);
+    const Loss loss = cross_entropy(*model, out.readout, target_, 0);
+    return std::pair(loss.nll, torch::autograd::grad({loss.objective}, {offset})[0]);
+  };
+  const auto [got, got_gradient] = found(fused_);
+  const auto [expected, expected_gradient] = found(generic_);
+  EXPECT_LT(difference(got, expected), kTolerance);
+  EXPECT_LT(difference(got_gradient, expected_gradient), 2 * kTolerance);
+  EXPECT_GT(expected_gradient.abs().max().item<double>(), 1e-4);
 }
 
 TEST_P(Fused, WithoutGradientsTheLossIsTheSame) {

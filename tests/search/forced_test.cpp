@@ -1,6 +1,7 @@
 #include "search/forced.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 
@@ -92,13 +93,67 @@ TEST(ForcedDecode, R069EmptySideGivesAnEmptyRecordAndTouchesNothing) {
   }
 }
 
+/// alpha exp(-g), normalised, by LibTorch's gradient of each step's alpha.
+std::vector<double> posterior_by_definition(Seq2Seq network, const EncodedLine& source,
+                                            const EncodedLine& target) {
+  network->use_kernels(Kernels::kGeneric);
+  const SourceBatch source_batch =
+      make_source_batch({source.ids}, network->spec().model.attend_end, torch::kCPU);
+  const TargetBatch target_batch = make_target_batch({target.ids}, torch::kCPU);
+  Trace trace;
+  const DecoderOutput out = network->forward(source_batch, target_batch, &trace);
+  const Tensor loss = cross_entropy(*network, out.readout, target_batch, 0).objective;
+  const auto g = torch::autograd::grad({loss}, trace.at(Site::kAlpha));
+  std::vector<double> posterior;
+  for (std::size_t t = 0; t < g.size(); ++t) {
+    const Tensor weights = (trace.at(Site::kAlpha)[t].detach() * at::exp(-g[t])).flatten();
+    const Tensor row = (weights / weights.sum()).to(torch::kDouble).contiguous();
+    posterior.insert(posterior.end(), row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
+  }
+  return posterior;
+}
+
+TEST(ForcedDecode, PosteriorAttentionIsWhatTheGradientMakesOfAlpha) {
+  const std::vector<std::string> source{"a b", "c d e f g", "", "b"};
+  const std::vector<std::string> target{"A", "D C A", "B", "D E F G"};
+  const ForcedOptions options{.attention = AttentionKind::kPosterior};
+  for (const auto kind : {DecoderKind::kConditional, DecoderKind::kRnnsearch}) {
+    const TranslationModel model = random_model(6, kind), other = random_model(7, kind);
+    const auto prior = forced_decode({&model}, source, target);
+    const auto found = forced_decode({&model}, source, target, options);
+    const auto of_other = forced_decode({&other}, source, target, options);
+    const auto both = forced_decode({&model, &other}, source, target, options);
+    double most = 0;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      EXPECT_NEAR(found[i].log_prob, prior[i].log_prob, 1e-5);
+      ASSERT_EQ(found[i].alpha.size(), prior[i].alpha.size());
+      if (found[i].alpha.empty()) continue;
+      const auto expected =
+          posterior_by_definition(model.network, found[i].source, found[i].target);
+      ASSERT_EQ(found[i].alpha.size(), expected.size());
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        EXPECT_NEAR(found[i].alpha[k], expected[k], 1e-4);
+        EXPECT_NEAR(both[i].alpha[k], (found[i].alpha[k] + of_other[i].alpha[k]) / 2, 1e-5);
+        most = std::max(most, std::abs(expected[k] - static_cast<double>(prior[i].alpha[k])));
+      }
+    }
+    EXPECT_GT(most, 0.05);  // it is not the prior
+    for (const Tensor& parameter : model.network->parameters()) {
+      EXPECT_FALSE(parameter.grad().defined());
+    }
+    EXPECT_THROW((void)forced_decode({&model}, source, target,
+                                     {.attention = AttentionKind::kPosterior, .shift = 1}),
+                 UsageError);
+  }
+}
+
 TEST(ForcedDecode, AShiftReadsTheSameStepsLaterUpToTheLastWord) {
   for (const auto kind : {DecoderKind::kConditional, DecoderKind::kRnnsearch}) {
     const TranslationModel model = random_model(5, kind);
     const std::vector<std::string> source{"a b", "c d e f g", "b"}, target{"A", "D C A", "D E F G"};
     const auto plain = forced_decode({&model}, source, target);
     for (const std::int64_t shift : {1, 2}) {
-      const auto later = forced_decode({&model}, source, target, {1000, shift});
+      const auto later = forced_decode({&model}, source, target, {.shift = shift});
       for (std::size_t i = 0; i < source.size(); ++i) {
         EXPECT_NEAR(later[i].log_prob, plain[i].log_prob, 1e-5);
         ASSERT_EQ(later[i].alpha.size(), plain[i].alpha.size());
@@ -126,7 +181,7 @@ TEST(ForcedDecode, AWordActsOnItsRowFromShiftOneOrTwoOn) {
        {std::pair{DecoderKind::kConditional, 1}, std::pair{DecoderKind::kRnnsearch, 2}}) {
     const TranslationModel model = random_model(5, kind);
     for (const std::int64_t shift : {0, 1, 2}) {
-      const ForcedOptions options{1000, shift};
+      const ForcedOptions options{.shift = shift};
       const auto one = forced_decode({&model}, {"a b c d"}, {"A B"}, options);
       const auto other = forced_decode({&model}, {"a b c d"}, {"A G"}, options);
       double change = 0;  // in the row of the last word, which is all that differs
