@@ -1,5 +1,8 @@
 #include "align/symmetrize.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -99,6 +102,27 @@ std::vector<Link> symmetrize(const std::vector<Link>& forward, const std::vector
     alignment.finish(back, rule);
   }
   return links_of(alignment.points());
+}
+
+std::vector<Link> agreeing_links(const std::vector<Link>& forward, const std::vector<Link>& reverse,
+                                 float threshold) {
+  std::map<Point, std::pair<float, float>> weights;
+  for (const Link& link : forward) {
+    float& weight = weights[{link.source, link.target}].first;
+    weight = std::max(weight, link.weight);
+  }
+  for (const Link& link : reverse) {
+    float& weight = weights[{link.source, link.target}].second;
+    weight = std::max(weight, link.weight);
+  }
+  std::vector<Link> links;
+  for (const auto& [point, both] : weights) {
+    const float weight = std::sqrt(both.first * both.second);
+    if (weight < threshold) continue;
+    links.push_back(
+        {static_cast<std::int32_t>(point.first), static_cast<std::int32_t>(point.second), weight});
+  }
+  return links;
 }
 
 std::vector<Link> swap_sides(std::vector<Link> links) {

@@ -53,6 +53,14 @@ inline constexpr EnumNames<Symmetrization, 7> enum_names<Symmetrization>{{
 [[nodiscard]] std::vector<Link> symmetrize(const std::vector<Link>& forward,
                                            const std::vector<Link>& reverse, Symmetrization method);
 
+/// The links on which both directions agree: the geometric mean of their weights is at least
+/// `threshold`, where a link that a side does not have weighs 0 there (after Liang, Taskar and
+/// Klein 2006, "Alignment by agreement", N06-1014, who multiply posterior probabilities). That
+/// mean is the weight of the result's links. REQUIRES weights not below 0, threshold over 0. Sorted
+/// by source, then target; of a link given twice the heavier counts.
+[[nodiscard]] std::vector<Link> agreeing_links(const std::vector<Link>& forward,
+                                               const std::vector<Link>& reverse, float threshold);
+
 /// Source and target exchanged: what a model of the other direction wrote, made source first.
 [[nodiscard]] std::vector<Link> swap_sides(std::vector<Link> links);
 

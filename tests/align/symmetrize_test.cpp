@@ -46,6 +46,19 @@ TEST(Symmetrize, IndicesAtTheEndOfTheRangeAreNoTrouble) {
             "2147483646-1 2147483647-0");
 }
 
+std::string agreed(const std::string& forward, const std::string& reverse, float threshold) {
+  return format_links(
+      agreeing_links(parse_links(forward, "F"), parse_links(reverse, "R"), threshold), true);
+}
+
+TEST(Symmetrize, AgreementIsTheGeometricMeanOfBothWeights) {
+  EXPECT_EQ(agreed("2-1:0.4 0-0:0.9", "0-0:0.4 2-1:0.1 3-3:1", 0.2F), "0-0:0.6000 2-1:0.2000");
+  EXPECT_EQ(agreed("0-0:0.9 2-1:0.4", "0-0:0.4 2-1:0.1", 0.3F), "0-0:0.6000");
+  EXPECT_EQ(agreed("0-0 1-1", "1-1 2-2", 1.0F), "1-1:1.0000");  // without weights: both
+  EXPECT_EQ(agreed("0-0:0.1 0-0:0.5", "0-0:0.5 0-0:0.2", 0.2F), "0-0:0.5000");
+  EXPECT_EQ(agreed("", "0-0", 0.2F), "");
+}
+
 TEST(Symmetrize, SidesAreSwapped) {
   EXPECT_EQ(format_links(swap_sides(parse_links("0-1 2p3", "x"))), "1-0 3p2");
 }

@@ -24,6 +24,54 @@ TEST_F(Linking, SymmetrizeMergesLineByLine) {
   EXPECT_EQ(plain.out, "0-0 1-1 2-1\n\n\n");
 }
 
+TEST_F(Linking, SymmetrizeTakesWhatSoftLinksOfBothDirectionsAgreeOn) {
+  write_all(folder_ / "f", "0-0:0.9 1-1:0.4\n\n2-0:0.5\n");
+  write_all(folder_ / "r", "0-0:0.4 1-1:0.05\n\n0-2:0.5 1-1:1\n");
+  const Lines agree = {"symmetrize",     folder_ / "f", folder_ / "r",
+                       "--swap-reverse", "--method",    "agreement"};
+  const auto with = [&agree](const Lines& more) {
+    Lines all = agree;
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  EXPECT_EQ(with({}).out, "0-0\n\n2-0\n");
+  EXPECT_EQ(with({"--threshold", "0.1", "--with-weights"}).out,
+            "0-0:0.6000 1-1:0.1414\n\n2-0:0.5000\n");
+  EXPECT_EQ(with({"--threshold", "0"}).code, 2);
+  write_all(folder_ / "r", "0-0\n\n0-2:-0.5\n");
+  const Result negative = with({});
+  EXPECT_EQ(negative.code, 4);
+  EXPECT_THAT(negative.err, HasSubstr("r:3: link 0-2 weighs -0.5000; expected weights from 0"));
+  EXPECT_EQ(run({"symmetrize", folder_ / "f", folder_ / "f", "--threshold", "0.5"}).code, 2);
+}
+
+TEST_F(Linking, PosteriorAttentionIsAnotherReadingOfTheSamePairs) {
+  const std::string& model = SharedModels::get().toy();
+  const std::string pairs = "a b c\tB A C\n\tA\nd\tD\n";
+  const Result prior = run({"align", model, "--format", "json"}, pairs);
+  const Result posterior =
+      run({"align", model, "--format", "json", "--attention", "posterior"}, pairs);
+  ASSERT_EQ(posterior.code, 0) << posterior.err;
+  const Lines before = split_lines(prior.out), after = split_lines(posterior.out);
+  ASSERT_EQ(after.size(), 3U);
+  double most = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const Json a = Json::parse(before[i]), b = Json::parse(after[i]);
+    EXPECT_NEAR(a["score"].get<double>(), b["score"].get<double>(), 1e-4);
+    ASSERT_EQ(a["matrix"].size(), b["matrix"].size());
+    for (std::size_t t = 0; t < a["matrix"].size(); ++t) {
+      for (std::size_t j = 0; j < a["matrix"][t].size(); ++j) {
+        most = std::max(
+            most, std::abs(a["matrix"][t][j].get<double>() - b["matrix"][t][j].get<double>()));
+      }
+    }
+  }
+  EXPECT_GT(most, 1e-4);
+  const Result shifted = run({"align", model, "--attention", "posterior", "--shift", "1"}, pairs);
+  EXPECT_EQ(shifted.code, 2);
+  EXPECT_THAT(shifted.err, HasSubstr("--attention posterior"));
+}
+
 TEST_F(Linking, SymmetrizeNamesWhatIsWrong) {
   write_all(folder_ / "f", "0-0\n1-1\n");
   write_all(folder_ / "short", "0-0\n");
