@@ -190,7 +190,11 @@ class PairView {
       for (const [key, value] of Object.entries(place)) this.cursor.setAttribute(key, value);
     }
     this.value.replaceChildren();
-    if (!this.shown || !this.chosen) return;
+    if (!this.shown) return;
+    if (!this.chosen) {
+      this.value.append('Point at a cell, a word or a bar for its numbers.');
+      return;
+    }
     if (row !== null && column !== null) this.tellCell(row, column);
     if (row !== null) this.tellRow(row);
     if (column !== null) this.tellColumn(column);
