@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/choice.h"
 #include "cli/commands.h"
 #include "cli/given_pairs.h"
 #include "cli/model_options.h"
@@ -151,33 +151,27 @@ void setup_align(CLI::App& command, CommandRun& run) {
   const auto options = std::make_shared<Options>();
   add_model_options(command, options->model);
   add_pairs_options(command, options->pairs);
-  command.add_option("--format", options->format, "what to write")
-      ->transform(CLI::Transformer(std::map<std::string, Format>{{"links", Format::kLinks},
-                                                                 {"json", Format::kJson},
-                                                                 {"nematus", Format::kNematus},
-                                                                 {"svg", Format::kSvg},
-                                                                 {"html", Format::kHtml},
-                                                                 {"text", Format::kText}}))
-      ->type_name("links|json|nematus|svg|html|text")
-      ->default_str("links");
-  command.add_option("--per", options->links.rule, "which links")
-      ->transform(CLI::Transformer(std::map<std::string, LinkRule>{{"target", LinkRule::kPerTarget},
-                                                                   {"source", LinkRule::kPerSource},
-                                                                   {"all", LinkRule::kThreshold}}))
-      ->type_name("target|source|all")
-      ->default_str("target");
+  add_choice(command, "--format", options->format,
+             {{"links", Format::kLinks},
+              {"json", Format::kJson},
+              {"nematus", Format::kNematus},
+              {"svg", Format::kSvg},
+              {"html", Format::kHtml},
+              {"text", Format::kText}},
+             "what to write");
+  add_choice(command, "--per", options->links.rule,
+             {{"target", LinkRule::kPerTarget},
+              {"source", LinkRule::kPerSource},
+              {"all", LinkRule::kThreshold}},
+             "which links");
   command
       .add_option("--threshold", options->links.threshold, "least weight of a link with --per all")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command
-      .add_option("--attention", options->attention,
-                  "attention as the model attends before it makes a word, or as the gradient "
-                  "corrects it once the word is known")
-      ->transform(CLI::Transformer(std::map<std::string, AttentionKind>{
-          {"prior", AttentionKind::kPrior}, {"posterior", AttentionKind::kPosterior}}))
-      ->type_name("prior|posterior")
-      ->default_str("prior");
+  add_choice(command, "--attention", options->attention,
+             {{"prior", AttentionKind::kPrior}, {"posterior", AttentionKind::kPosterior}},
+             "attention as the model attends before it makes a word, or as the gradient corrects "
+             "it once the word is known");
   add_shift_options(command, options->shift);
   command.add_flag("--with-weights", options->with_weights, "weights beside links");
   command.add_flag("--with-words", options->with_words, "words beside links");

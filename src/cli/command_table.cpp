@@ -1,6 +1,7 @@
 #include "cli/command_table.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
@@ -77,6 +78,28 @@ std::string unexpected_argument(const CLI::App& app, const std::string& argument
   throw UsageError(cat(message, "\nsee ", spelled_out(innermost(app)), " --help"));
 }
 
+/// Help of an option: " TYPE [default]", for a number within bounds " 0..1 [0.5]".
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return CLI::Formatter::make_option_opts(option);
+    std::string type = option->get_type_name();  // "INT:INT in [0 - 1024]" with a range
+    const std::size_t open = type.rfind(" in ["), dash = type.rfind(" - ");
+    if (open != std::string::npos && dash != std::string::npos) {
+      type = cat(type.substr(open + 5, dash - open - 5), "..",
+                 type.substr(dash + 3, type.rfind(']') - dash - 3));
+    }
+    if (const std::size_t list = type.find(":{"); list != std::string::npos) {
+      type = type.substr(list + 2, type.size() - list - 3);  // "TEXT:{source,target}"
+      std::replace(type.begin(), type.end(), ',', '|');
+    }
+    const std::string& usual = option->get_default_str();
+    return cat(" ", type, usual.empty() ? "" : cat(" [", usual, "]"),
+               option->get_required() ? " REQUIRED" : "",
+               option->get_expected_max() == CLI::detail::expected_max_vector_size ? " ..." : "");
+  }
+};
+
 /// Parses; true when help or the version was wanted and is printed.
 bool parse(CLI::App& app, int argc, const char* const* argv) {
   try {
@@ -114,6 +137,7 @@ int run_program(int argc, const char* const* argv) {
   CLI::App app("Trains attention-based translation models, translates and aligns.", "verso");
   app.set_version_flag("--version", kVersion, "print the version");
   app.footer(exit_code_help());
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(0, 1);
   app.fallthrough();
   bool quiet = false;

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/choice.h"
 #include "cli/commands.h"
 #include "cli/standard_streams.h"
 #include "data/corpus.h"
@@ -117,14 +117,12 @@ void setup_evaluate(CLI::App& command, CommandRun& run) {
                      "file of reference translations; repeat it for several sets");
   command.add_option("--gold", options->gold,
                      "file of gold links: i-j sure, ipj or i?j possible; one line a pair");
-  command.add_option("--tokenize", options->bleu.tokenizer, "how BLEU cuts words, as in sacreBLEU")
-      ->transform(
-          CLI::Transformer(std::map<std::string, BleuTokenizer>{{"13a", BleuTokenizer::k13a},
-                                                                {"none", BleuTokenizer::kNone},
-                                                                {"intl", BleuTokenizer::kIntl},
-                                                                {"char", BleuTokenizer::kChar}}))
-      ->type_name("13a|none|intl|char")
-      ->default_str("13a");
+  add_choice(command, "--tokenize", options->bleu.tokenizer,
+             {{"13a", BleuTokenizer::k13a},
+              {"none", BleuTokenizer::kNone},
+              {"intl", BleuTokenizer::kIntl},
+              {"char", BleuTokenizer::kChar}},
+             "how BLEU cuts words, as in sacreBLEU");
   command.add_flag("--lowercase", options->bleu.lowercase, "scores of lowercased text");
   command.add_option("--gold-index", options->gold_index, "first index in --gold")
       ->check(CLI::Range(0, 1))

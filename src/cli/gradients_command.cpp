@@ -1,11 +1,11 @@
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/choice.h"
 #include "cli/commands.h"
 #include "cli/given_pairs.h"
 #include "cli/model_options.h"
@@ -158,16 +158,11 @@ void setup_gradients(CLI::App& command, CommandRun& run) {
   const auto options = std::make_shared<Options>();
   add_studied_model_options(command, options->model);
   add_pairs_options(command, options->pairs);
-  command.add_option("--format", options->format, "what to write")
-      ->transform(CLI::Transformer(std::map<std::string, Format>{
-          {"text", Format::kText}, {"json", Format::kJson}, {"html", Format::kHtml}}))
-      ->type_name("text|json|html")
-      ->default_str("text");
-  command.add_option("--precision", options->precision, "of all computation")
-      ->transform(CLI::Transformer(std::map<std::string, Precision>{{"double", Precision::kDouble},
-                                                                    {"float", Precision::kFloat}}))
-      ->type_name("double|float")
-      ->default_str("double");
+  add_choice(command, "--format", options->format,
+             {{"text", Format::kText}, {"json", Format::kJson}, {"html", Format::kHtml}},
+             "what to write");
+  add_choice(command, "--precision", options->precision,
+             {{"double", Precision::kDouble}, {"float", Precision::kFloat}}, "of all computation");
   command.add_flag("--check", options->check, "compare with central finite differences");
   command.add_flag("--pieces", options->pieces, "the model's tokens instead of words");
   command.footer(kFooter);

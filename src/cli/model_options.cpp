@@ -1,8 +1,8 @@
 #include "cli/model_options.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
 
+#include "cli/choice.h"
 #include "nn/buffer_cache.h"
 #include "nn/runtime.h"
 
@@ -11,11 +11,9 @@ namespace verso {
 namespace {
 
 void add_machine_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("--device", options.device, "where to compute")
-      ->transform(CLI::Transformer(std::map<std::string, Device>{
-          {"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}}))
-      ->type_name("auto|cpu|cuda")
-      ->default_str("auto");
+  add_choice(command, "--device", options.device,
+             {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}},
+             "where to compute");
   command.add_option("--threads", options.threads, "CPU threads; 0 = physical cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -26,14 +24,11 @@ void add_machine_options(CLI::App& command, ModelOptions& options) {
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("MODEL", options.paths, "checkpoint file or run folder; several: an ensemble")
       ->required();
-  command
-      .add_option("--kernels", options.kernels,
-                  "fused: hand-written CPU kernels; generic: LibTorch's operations; auto: fused "
-                  "where they can run")
-      ->transform(CLI::Transformer(std::map<std::string, Kernels>{
-          {"auto", Kernels::kAuto}, {"fused", Kernels::kFused}, {"generic", Kernels::kGeneric}}))
-      ->type_name("auto|fused|generic")
-      ->default_str("auto");
+  add_choice(
+      command, "--kernels", options.kernels,
+      {{"auto", Kernels::kAuto}, {"fused", Kernels::kFused}, {"generic", Kernels::kGeneric}},
+      "fused: hand-written CPU kernels; generic: LibTorch's operations; auto: fused where they can "
+      "run");
   add_machine_options(command, options);
 }
 
@@ -44,13 +39,9 @@ void add_studied_model_options(CLI::App& command, ModelOptions& options) {
 }
 
 void add_utf8_option(CLI::App& command, InvalidUtf8& rule) {
-  command
-      .add_option("--invalid-utf8", rule,
-                  "error: end at a line that is not UTF-8; replace: bytes become U+FFFD")
-      ->transform(CLI::Transformer(std::map<std::string, InvalidUtf8>{
-          {"error", InvalidUtf8::kError}, {"replace", InvalidUtf8::kReplace}}))
-      ->type_name("error|replace")
-      ->default_str("error");
+  add_choice(command, "--invalid-utf8", rule,
+             {{"error", InvalidUtf8::kError}, {"replace", InvalidUtf8::kReplace}},
+             "error: end at a line that is not UTF-8; replace: bytes become U+FFFD");
 }
 
 std::vector<const TranslationModel*> LoadedModels::models() const {

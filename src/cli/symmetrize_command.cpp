@@ -6,6 +6,7 @@
 #include "align/symmetrize.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/choice.h"
 #include "cli/commands.h"
 #include "cli/standard_streams.h"
 #include "data/corpus.h"
@@ -60,19 +61,11 @@ int run_symmetrize(const Options& options) {
   return 0;
 }
 
-constexpr const char* kAgreement = "agreement";
-
-std::vector<std::string> method_names() {
-  std::vector<std::string> names{kAgreement};
-  for (const auto& [method, name] : enum_names<Symmetrization>) names.emplace_back(name);
-  return names;
-}
-
-std::optional<Symmetrization> method_of(const std::string& wanted) {
-  for (const auto& [method, name] : enum_names<Symmetrization>) {
-    if (name == wanted) return method;
-  }
-  return std::nullopt;
+Choices<std::optional<Symmetrization>> methods() {
+  Choices<std::optional<Symmetrization>> choices;
+  for (const auto& [method, name] : enum_names<Symmetrization>) choices.emplace_back(name, method);
+  choices.emplace_back("agreement", std::nullopt);
+  return choices;
 }
 
 constexpr const char* kFooter =
@@ -109,13 +102,7 @@ void setup_symmetrize(CLI::App& command, CommandRun& run) {
       ->required();
   command.add_option("REVERSE", options->reverse, "links of the target-to-source model")
       ->required();
-  const auto method = std::make_shared<std::string>("grow-diag");
-  command.add_option("--method", *method, "how the two become one")
-      ->check(CLI::IsMember(method_names()))
-      ->type_name(
-          "intersection|union|grow-diag|grow-diag-final|grow-diag-final-and|grow-diagonal|"
-          "grow-diagonal-final|agreement")
-      ->capture_default_str();
+  add_choice(command, "--method", options->method, methods(), "how the two become one");
   const auto* threshold =
       command.add_option("--threshold", options->threshold, "least weight for agreement")
           ->check(CLI::Range(0.0001, 1.0))
@@ -127,8 +114,7 @@ void setup_symmetrize(CLI::App& command, CommandRun& run) {
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
   command.footer(kFooter);
-  run = [options, method, threshold] {
-    options->method = method_of(*method);
+  run = [options, threshold] {
     if (options->method && (threshold->count() > 0 || options->with_weights)) {
       throw UsageError("--threshold and --with-weights belong to --method agreement");
     }

@@ -24,7 +24,10 @@ row keeps adding up to 1, so that more for one word is less for the others. What
 The energies <i>e</i>, of which softmax makes alpha, get
 d<i>L</i>/d<i>e</i> = alpha · advantage. Gradient descent steps against the gradient, so it moves weight
 to where the advantage is negative (a little more there makes the translation likelier) and takes it from where it is
-positive; where alpha is next to 0, even a large advantage moves little.</p>
+positive; where alpha is next to 0, even a large advantage moves little. The <b>posterior</b>,
+alpha · exp(−advantage) with each row made to add up to 1, is what Bayes' rule makes of alpha, to first order, once
+the target word is known: where the model had better looked. Links are best read from it
+(<code>verso align --attention posterior</code>).</p>
 <p>Bars right of a row: |d<i>L</i>/d<i>c<sub>t</sub></i>|, how strongly that target word asks for another
 context. Bars below a column: |d<i>L</i>/d<i>h<sub>j</sub></i>|, the gradient that reaches a source
 word's state, in the colours of the paths on which it came: as a value that contexts sum up, as a key that
@@ -43,6 +46,7 @@ inline constexpr std::string_view kControls = R"html(<div id="controls">
 <label><input type="radio" name="colour" value="alpha" checked="checked"/> alpha</label>
 <label><input type="radio" name="colour" value="advantage"/> advantage</label>
 <label><input type="radio" name="colour" value="push"/> alpha · advantage</label>
+<label><input type="radio" name="colour" value="posterior"/> posterior</label>
 </fieldset>
 </div>
 )html";

@@ -22,6 +22,16 @@ function cut(text) {
 // Isolated, so that words written from right to left do not turn what stands around them.
 const isolated = (text) => '\u2068' + text + '\u2069';
 
+// alpha · exp(−advantage), rows normalised; clamped as verso align does.
+function posterior(alpha, advantage, columns) {
+  const weights = alpha.map((weight, i) => weight === null || advantage[i] === null ? 0
+      : weight * Math.exp(-Math.max(-50, Math.min(50, advantage[i]))));
+  return weights.map((weight, i) => {
+    const first = i - i % columns;
+    return weight / (weights.slice(first, first + columns).reduce((a, b) => a + b, 0) || 1);
+  });
+}
+
 // Square root, so that small numbers are seen: 1/60 of a uniform row, too.
 const strength = (value, most) => Math.sqrt(Math.min(1, Math.abs(value) / most));
 
@@ -118,23 +128,24 @@ class PairView {
 
   paint(colour) {
     const numbers = this.shown ? this.numbers(colour) : [];
-    const most = colour === 'alpha' ? 1
+    const whole = colour === 'alpha' || colour === 'posterior';  // from 0 to 1
+    const most = whole ? 1
         : numbers.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
-    const kind = (value) => colour === 'alpha' ? 'cell' : value < 0 ? 'cell more' : 'cell less';
+    const kind = (value) => whole ? 'cell' : value < 0 ? 'cell more' : 'cell less';
     this.cells.forEach((cell, i) => {
       const value = numbers[i] ?? 0;
       cell.setAttribute('class', kind(value));
       cell.setAttribute('fill-opacity', strength(value, most).toFixed(3));
     });
     this.legend.replaceChildren();
-    const steps = colour === 'alpha' ? [0.02, 0.1, 0.25, 0.5, 1] : [-most, -most / 4, most / 4, most];
+    const steps = whole ? [0.02, 0.1, 0.25, 0.5, 1] : [-most, -most / 4, most / 4, most];
     for (const step of steps) {
       const item = htmlElement('span', {}, this.legend);
       const swatch = svgElement('svg', {width: 18, height: 11, class: 'swatch'}, item);
       svgElement('rect', {
         class: kind(step), width: 18, height: 11, 'fill-opacity': strength(step, most),
       }, swatch);
-      item.append(' ' + show(step) + (colour === 'alpha' ? '' : step === -most
+      item.append(' ' + show(step) + (whole ? '' : step === -most
           ? ' the gradient wants more' : step === most ? ' wants less' : ''));
     }
     PATHS.forEach((path, i) => {
@@ -146,6 +157,7 @@ class PairView {
 
   numbers(colour) {
     const {alpha, advantage} = this.shown;
+    if (colour === 'posterior') return posterior(alpha, advantage, this.columns);
     if (colour === 'push') return alpha.map((weight, i) => weight * advantage[i]);
     return colour === 'alpha' ? alpha : advantage;
   }
