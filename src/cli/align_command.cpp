@@ -92,15 +92,16 @@ int run_align(const Options& options) {
   const VocabularyPair& vocabularies = loaded.checkpoints.front().model.vocabularies;
   ForcedOptions forced_options;
   forced_options.attention = options.attention;
+  ShiftOptions shift = options.shift;
   if (options.attention == AttentionKind::kPosterior) {
-    if (!options.shift.shift.empty() && options.shift.shift != "0") {
+    if (!shift.shift.empty() && shift.shift != "0") {
       throw UsageError(
-          "--attention posterior knows each word at the step that makes it; --shift "
-          "other than 0 belongs to prior");
+          "--attention posterior knows each word at the step that makes it; --shift other than 0 "
+          "belongs to prior");
     }
-  } else {
-    forced_options.shift = choose_shift(options.shift, loaded.models(), options.links);
+    shift.shift = "0";
   }
+  forced_options.shift = choose_shift(shift, loaded.models(), options.links);
   std::int64_t id = 0;
   if (options.format == Format::kHtml) write_out(html_begin("Alignments"));
   for (ParallelText pairs = input.next(); !pairs.source.empty(); pairs = input.next()) {
