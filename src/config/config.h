@@ -301,6 +301,7 @@ struct TrainingConfig {
   GuidedConfig guided;
   std::int64_t max_nonfinite = 10;
   std::int64_t log_every = 50;
+  bool tensorboard = true;
 
   template <class V>
   static void visit_fields(V&& v) {
@@ -338,6 +339,8 @@ struct TrainingConfig {
     v(&TrainingConfig::max_nonfinite, "max_nonfinite", range(1, 1000000),
       "updates in a row with a non-finite loss or gradient (each is left out) that end the run");
     v(&TrainingConfig::log_every, "log_every", range(1, 1000000), "updates between progress lines");
+    v(&TrainingConfig::tensorboard, "tensorboard", flag(),
+      "write the run's curves for TensorBoard too, into its folder tensorboard");
   }
 };
 

@@ -47,10 +47,10 @@ bool judged(Metric metric, Metric deciding) {
 /// Keys whose value may change between the processes of one run. Where the corpora lie is one: what
 /// they hold is compared by itself (check_same_data).
 bool may_change(const std::string& path, const Allowed& allowed) {
-  for (const char* free :
-       {"output", "seed", "device", "threads", "kernels", "data.cache", "data.valid.",
-        "data.probe.", "validation.", "checkpoint.", "probe.", "training.max_updates",
-        "training.max_epochs", "training.max_nonfinite", "training.log_every"}) {
+  for (const char* free : {"output", "seed", "device", "threads", "kernels", "data.cache",
+                           "data.valid.", "data.probe.", "validation.", "checkpoint.", "probe.",
+                           "training.max_updates", "training.max_epochs", "training.max_nonfinite",
+                           "training.log_every", "training.tensorboard"}) {
     if (path.starts_with(free)) return true;
   }
   if (path.starts_with("data.train[") && !path.ends_with(".weight")) return true;

@@ -51,8 +51,8 @@ class BestScores {
 };
 
 /// The configuration to go on with: `asked`'s, once it is sure that it differs from the run's own
-/// only in keys that may change between processes (limits, validation, saves, threads, device,
-/// where files lie, and what `allowed` adds). The seed is the run's. Throws ConfigError
+/// only in keys that may change between processes (limits, validation, saves, logs, threads,
+/// device, where files lie, and what `allowed` adds). The seed is the run's. Throws ConfigError
 /// listing every other difference, CheckpointError when `last` holds no training state.
 struct Allowed {
   bool reset = false;     ///< all of training: its state starts anew

@@ -24,6 +24,8 @@ constexpr const char* kUpdatePrefix = "update-";
 constexpr const char* kCheckpointSuffix = ".safetensors";
 constexpr const char* kTranslationFolder = "valid";
 constexpr const char* kCacheFolder = "cache";
+constexpr const char* kEventFolder = "tensorboard";
+constexpr const char* kFolders[] = {kTranslationFolder, kCacheFolder, kEventFolder};
 constexpr const char* kLockFile = ".lock";
 
 bool is_checkpoint_name(const std::string& name) {
@@ -49,6 +51,7 @@ std::string final_name(std::string name) {
 bool is_ours(const std::string& folder, const std::string& name) {
   if (folder == kTranslationFolder) return name.starts_with(kUpdatePrefix);
   if (folder == kCacheFolder) return name.starts_with("pairs-");
+  if (folder == kEventFolder) return name.starts_with(kEventFile);
   return is_checkpoint_name(name) || name == "config.json" || name == "train.log" ||
          name == "metrics.jsonl" || name == "probe.jsonl";
 }
@@ -67,20 +70,24 @@ std::vector<fs::path> own_files_in(const std::string& path, const char* folder) 
 /// The files a run makes in its folder: what --overwrite removes and what tells that a run is
 /// there.
 std::vector<fs::path> own_files(const std::string& path) {
-  std::vector<fs::path> files;
-  for (const char* folder : {"", kTranslationFolder, kCacheFolder}) {
+  std::vector<fs::path> files = own_files_in(path, "");
+  for (const char* folder : kFolders) {
     for (auto& file : own_files_in(path, folder)) files.push_back(std::move(file));
   }
   return files;
+}
+
+/// Leaves a folder that is not empty, and a file of that name.
+void remove_empty_folder(const fs::path& path) {
+  std::error_code none;
+  if (fs::is_directory(path, none)) fs::remove(path, none);
 }
 
 /// Removes own_files() and the folders of ours that are empty then.
 void remove_own_files(const std::string& path) {
   std::error_code none;
   for (const auto& own : own_files(path)) fs::remove(own, none);
-  for (const char* folder : {kTranslationFolder, kCacheFolder}) {
-    fs::remove(fs::path(path) / folder, none);
-  }
+  for (const char* folder : kFolders) remove_empty_folder(fs::path(path) / folder);
 }
 
 /// JSON has no infinity: such numbers become null.
@@ -155,9 +162,13 @@ void RunFolder::forget_previous() const {
   for (const auto& own : own_files_in(path_, "")) {
     if (own.filename() != "train.log") fs::remove(own, none);
   }
-  for (const auto& own : own_files_in(path_, kTranslationFolder)) fs::remove(own, none);
+  for (const char* folder : {kTranslationFolder, kEventFolder}) {
+    for (const auto& own : own_files_in(path_, folder)) fs::remove(own, none);
+  }
+  remove_empty_folder(events());
 }
 
+std::string RunFolder::events() const { return file(kEventFolder); }
 std::string RunFolder::last() const { return file(kLastFile); }
 std::string RunFolder::best() const { return file(kBestFile); }
 
@@ -206,6 +217,21 @@ void MetricsLog::rewind(const std::string& path, int64_t update, bool validation
   write_file_atomically(path, kept);
 }
 
+MetricsLog::MetricsLog(const std::string& path, const std::optional<std::string>& events)
+    : file_(path) {
+  if (events) events_.emplace(*events, path);
+}
+
+void MetricsLog::append(const ordered_json& line) {
+  file_.append(line.dump() + "\n");
+  if (events_) events_->write(line);
+}
+
+void MetricsLog::sync() {
+  file_.sync();
+  if (events_) events_->sync();
+}
+
 void MetricsLog::write(const Progress& p) {
   ordered_json record = {{"kind", "train"},
                          {"update", p.update},
@@ -221,7 +247,7 @@ void MetricsLog::write(const Progress& p) {
                          {"left", number(p.left)},
                          {"left_to_validation", number(p.left_to_validation)}};
   if (p.guided) record["guided"] = number(p.guided);
-  file_.append(record.dump() + "\n");
+  append(record);
 }
 
 void MetricsLog::write(const Validation& v) {
@@ -246,7 +272,7 @@ void MetricsLog::write(const Validation& v) {
                                {"seconds", number(v.seconds)},
                                {"elapsed", number(v.elapsed)},
                                {"extra", v.extra}};
-  file_.append(record.dump() + "\n");
+  append(record);
 }
 
 void MetricsLog::write(const ProbeScores& p) {
@@ -262,11 +288,11 @@ void MetricsLog::write(const ProbeScores& p) {
     record[cat(kPathNames[path], "_share")] = number(p.shares[path]);
   }
   record["aer"] = number(p.aer);
-  file_.append(record.dump() + "\n");
+  append(record);
 }
 
 void MetricsLog::write_end(int64_t update, const std::string& reason) {
-  file_.append(ordered_json{{"kind", "end"}, {"update", update}, {"reason", reason}}.dump() + "\n");
+  append({{"kind", "end"}, {"update", update}, {"reason", reason}});
 }
 
 }  // namespace verso

@@ -1,18 +1,22 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "base/files.h"
 #include "train/probe.h"
 #include "train/reporter.h"
+#include "train/tensorboard.h"
 
 namespace verso {
 
 enum class RunMode { kFresh, kResume, kOverwrite };
 
-/// The folder of a run: config.json, train.log, metrics.jsonl, probe.jsonl, valid/ (validation
-/// translations), cache/, last, best and update-N checkpoints. Locked for one process at a time.
+/// The folder of a run: config.json, train.log, metrics.jsonl, probe.jsonl, tensorboard/ (events),
+/// valid/ (validation translations), cache/, last, best and update-N checkpoints. Locked for one
+/// process at a time.
 class RunFolder {
  public:
   /// kFresh: throws DataError when `path` holds a run already, naming --resume and --overwrite.
@@ -26,8 +30,9 @@ class RunFolder {
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  /// Removes checkpoints, metrics and translations of an earlier run, and nothing else. Called once
-  /// the new run's data and model are known to be good, so that a mistake loses nothing.
+  /// Removes checkpoints, metrics, events and translations of an earlier run, and nothing else.
+  /// Called once the new run's data and model are known to be good, so that a mistake loses
+  /// nothing.
   void forget_previous() const;
 
   /// Removes pair caches in this folder other than the one of this digest: no later process of the
@@ -35,6 +40,8 @@ class RunFolder {
   void keep_cache(const std::string& digest) const;
 
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+  /// The folder of TensorBoard's event files.
+  [[nodiscard]] std::string events() const;
   [[nodiscard]] std::string last() const;
   [[nodiscard]] std::string best() const;
   /// Best by another metric than the deciding one.
@@ -61,17 +68,20 @@ class MetricsLog {
   /// lines after it, the end, an extra validation, and one at `update` that is still due.
   static void rewind(const std::string& path, int64_t update, bool validation_due);
 
-  /// Appends to `path`.
-  explicit MetricsLog(std::string path) : file_(std::move(path)) {}
+  /// Appends to `path`, and mirrors it in the folder `events` for TensorBoard where one is given.
+  explicit MetricsLog(const std::string& path, const std::optional<std::string>& events = {});
   void write(const Progress& progress);
   void write(const Validation& validation);
   void write(const ProbeScores& scores);
   void write_end(int64_t update, const std::string& reason);
   /// What was written survives a loss of power: before a checkpoint that counts on it.
-  void sync() { file_.sync(); }
+  void sync();
 
  private:
+  void append(const nlohmann::ordered_json& line);
+
   AppendFile file_;
+  std::optional<TensorBoardLog> events_;
 };
 
 }  // namespace verso

@@ -44,6 +44,7 @@ struct Window {
 /// that is not finite.
 constexpr double kHopelessLoss = 50.0;
 
+constexpr const char* kMetricsFile = "metrics.jsonl";
 constexpr const char* kProbeFile = "probe.jsonl";
 
 /// Batches that a device had no room for until the run ends with advice: a few are left out.
@@ -65,6 +66,7 @@ class Trainer {
                      const std::vector<PairLinks>& links, Window& step);
   void skip_for_memory(const std::vector<int64_t>& pairs);
   void skip_update(double loss, double norm);
+  void open_metrics();
   void make_probe();
   void look_at_probe();
   void validate(bool due = true);
@@ -164,7 +166,7 @@ void Trainer::begin_fresh() {
   make_probe();
   folder_.forget_previous();
   folder_.keep_cache(dataset_->digest());
-  metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
+  open_metrics();
   if (probe_ != nullptr) probe_->open(folder_.file(kProbeFile), update_);
 }
 
@@ -191,8 +193,8 @@ void Trainer::begin_resumed(const TrainOptions& options) {
     best_ = BestScores(config_.validation.metric);
     log::info("optimiser, learning rate and best scores are reset; parameters and position stay");
   }
-  MetricsLog::rewind(folder_.file("metrics.jsonl"), update_, validation_due_);
-  metrics_ = std::make_unique<MetricsLog>(folder_.file("metrics.jsonl"));
+  MetricsLog::rewind(folder_.file(kMetricsFile), update_, validation_due_);
+  open_metrics();
   make_probe();
   if (probe_ != nullptr) probe_->open(folder_.file(kProbeFile), update_);
   saved_ = update_;
@@ -202,6 +204,12 @@ void Trainer::begin_resumed(const TrainOptions& options) {
 std::unique_ptr<ParameterUpdater> Trainer::make_updater() const {
   return std::make_unique<ParameterUpdater>(*model_.network, config_.training,
                                             model_.network->fused());
+}
+
+void Trainer::open_metrics() {
+  std::optional<std::string> events;
+  if (config_.training.tensorboard) events = folder_.events();
+  metrics_ = std::make_unique<MetricsLog>(folder_.file(kMetricsFile), events);
 }
 
 void Trainer::make_probe() {
