@@ -117,7 +117,8 @@ std::vector<Link> agreeing_links(const std::vector<Link>& forward, const std::ve
   }
   std::vector<Link> links;
   for (const auto& [point, both] : weights) {
-    const float weight = std::sqrt(both.first * both.second);
+    const auto weight = static_cast<float>(
+        std::sqrt(static_cast<double>(both.first) * static_cast<double>(both.second)));
     if (weight < threshold) continue;
     links.push_back(
         {static_cast<std::int32_t>(point.first), static_cast<std::int32_t>(point.second), weight});

@@ -119,6 +119,13 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+bool file_exists(const std::string& path) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) throw DataError(cat(path.substr(0, 300), ": ", error.message()));
+  return exists;
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   constexpr const char* kWhat = kNotWritten;
   if (path_.empty()) throw DataError(cat("output ", kWhat, ": the path is empty"));

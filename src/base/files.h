@@ -14,6 +14,10 @@ namespace verso {
 [[nodiscard]] std::string read_file(const std::string& path,
                                     std::size_t largest = std::numeric_limits<std::size_t>::max());
 
+/// Whether something is there; throws DataError with path and the system's reason where that cannot
+/// be found out (a loop of links, a folder that may not be entered).
+[[nodiscard]] bool file_exists(const std::string& path);
+
 /// A read-only memory map of a whole file (empty file: empty span). Throws DataError. Unmapped by
 /// the destructor; share it by shared_ptr where tensors or spans point into it.
 class MappedFile {

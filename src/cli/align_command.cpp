@@ -127,8 +127,10 @@ A model knows a target word only once it has read it. There are two ways to what
 
 --attention posterior asks the gradient. alpha is what the model expects before it makes a word;
 the loss of the given target says by g = dL/dalpha where it had better looked. By Bayes' rule, to
-first order, posterior = alpha exp(-g), rows normalised. It costs a pass back. Better links by far
-from models that learned from text alone.
+first order, posterior = alpha exp(-g), rows normalised. It costs a pass back; with the generic
+kernels that pass holds source * target * attention numbers. Better links by far from models that
+learned from text alone; a model whose attention was guided to a later step (model.decoder.shift)
+is better read there.
 
 --shift reads the attention of a later step. --shift 0 takes the attention of the step that
 makes the word; --shift N that of the step N later, which asks with a state that has read it: the

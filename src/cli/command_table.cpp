@@ -5,6 +5,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,11 +79,15 @@ std::string unexpected_argument(const CLI::App& app, const std::string& argument
   throw UsageError(cat(message, "\nsee ", spelled_out(innermost(app)), " --help"));
 }
 
-/// Help of an option: " TYPE [default]", for a number within bounds " 0..1 [0.5]".
+/// Help of an option: " TYPE [default]", for a number within bounds " 0..1 [0.5]"; then the options
+/// that it goes only with and those that it does not go with.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_type_size() == 0) return CLI::Formatter::make_option_opts(option);
+    if (option->get_type_size() == 0) {
+      return cat(listed(" with ", option->get_needs()),
+                 listed(" not with ", option->get_excludes()));
+    }
     std::string type = option->get_type_name();  // "INT:INT in [0 - 1024]" with a range
     const std::size_t open = type.rfind(" in ["), dash = type.rfind(" - ");
     if (open != std::string::npos && dash != std::string::npos) {
@@ -93,10 +98,21 @@ class HelpFormatter : public CLI::Formatter {
       type = type.substr(list + 2, type.size() - list - 3);  // "TEXT:{source,target}"
       std::replace(type.begin(), type.end(), ',', '|');
     }
+    type = type.substr(0, type.find(':'));  // "INT:POSITIVE"
     const std::string& usual = option->get_default_str();
     return cat(" ", type, usual.empty() ? "" : cat(" [", usual, "]"),
                option->get_required() ? " REQUIRED" : "",
-               option->get_expected_max() == CLI::detail::expected_max_vector_size ? " ..." : "");
+               option->get_expected_max() == CLI::detail::expected_max_vector_size ? " ..." : "",
+               listed(" with ", option->get_needs()), listed(" not with ", option->get_excludes()));
+  }
+
+ private:
+  static std::string listed(const std::string& begin, const std::set<CLI::Option*>& options) {
+    std::string out;
+    for (const CLI::Option* option : options) {
+      out += cat(out.empty() ? begin : ", ", option->get_name());
+    }
+    return out;
   }
 };
 

@@ -89,16 +89,24 @@ std::string json_line(const Found& found, std::int64_t id) {
   return out + "}\n";
 }
 
-std::string text_block(const Found& found, std::int64_t id) {
-  std::string out = cat("pair ", id, "\n", gradient_table(found.record), "\n");
+/// How exact the numbers are, a line for each comparison.
+std::string exactness(const Found& found) {
+  std::string out;
   if (!found.autograd.empty()) out += largest_difference(found.autograd, "autograd") + "\n";
   if (!found.finite.empty()) out += largest_difference(found.finite, "central differences") + "\n";
-  return out + "\n";
+  return out;
+}
+
+std::string text_block(const Found& found, std::int64_t id) {
+  return cat("pair ", id, "\n", gradient_table(found.record), "\n", exactness(found), "\n");
 }
 
 /// As the page of a run's probe has it.
 ProbePair picture(const Found& found, std::int64_t id) {
-  return read_probed_pair(cat("{\"update\":0,\"pair\":", id, ",", json_fields(found.record), "}"));
+  ProbePair pair =
+      read_probed_pair(cat("{\"update\":0,\"pair\":", id, ",", json_fields(found.record), "}"));
+  pair.note = exactness(found);
+  return pair;
 }
 
 int run_gradients(const Options& options) {

@@ -31,7 +31,7 @@ const showUpdate = (update) => update.toLocaleString('en-US');
 
 // Each series: kind of record and key in it, and what it is called.
 const CHARTS = [
-  {title: 'Loss, nats per target word', series: [
+  {title: 'Loss, nats per target token', series: [
     ['train', 'loss', 'training, smoothing included'], ['validation', 'loss', 'validation'],
     ['probe', 'loss', 'probe']]},
   {title: 'Perplexity', log: true, series: [
@@ -53,7 +53,7 @@ const CHARTS = [
     ['probe', 'value_share', 'value'], ['probe', 'key_share', 'key'],
     ['probe', 'start_share', 'start'], ['probe', 'recurrent_share', 'recurrent']]},
   {title: 'Learning rate', series: [['train', 'learning_rate', 'training']]},
-  {title: 'Speed, target words per second', series: [['train', 'tokens_per_second', 'training']]},
+  {title: 'Speed, target tokens per second', series: [['train', 'tokens_per_second', 'training']]},
 ];
 
 const WIDTH = 360, HEIGHT = 190, LEFT = 48, RIGHT = 10, TOP = 8, BOTTOM = 22;

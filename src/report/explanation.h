@@ -26,8 +26,9 @@ d<i>L</i>/d<i>e</i> = alpha · advantage. Gradient descent steps against the gra
 to where the advantage is negative (a little more there makes the translation likelier) and takes it from where it is
 positive; where alpha is next to 0, even a large advantage moves little. The <b>posterior</b>,
 alpha · exp(−advantage) with each row made to add up to 1, is what Bayes' rule makes of alpha, to first order, once
-the target word is known: where the model had better looked. Links are best read from it
-(<code>verso align --attention posterior</code>).</p>
+the target word is known: where the model had better looked. From a model that learned from text
+alone, links are best read there (<code>verso align --attention posterior</code>, which does the same for each piece of a word
+before pieces become words).</p>
 <p>Bars right of a row: |d<i>L</i>/d<i>c<sub>t</sub></i>|, how strongly that target word asks for another
 context. Bars below a column: |d<i>L</i>/d<i>h<sub>j</sub></i>|, the gradient that reaches a source
 word's state, in the colours of the paths on which it came: as a value that contexts sum up, as a key that

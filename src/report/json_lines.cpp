@@ -1,10 +1,10 @@
 #include "report/json_lines.h"
 
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "data/corpus.h"
 
@@ -39,7 +39,7 @@ bool take_line(const std::string& line, const std::function<void(const json&)>& 
 DamagedLines read_json_lines(const std::string& path,
                              const std::function<void(const json&)>& take) {
   DamagedLines damaged;
-  if (!std::filesystem::exists(path)) return damaged;
+  if (!file_exists(path)) return damaged;
   LineReader reader(path);
   bool last_is_damaged = false;
   for (std::string line; reader.next(line);) {

@@ -45,6 +45,7 @@ class PairView {
     this.box = htmlElement('section', {class: 'pair', id: 'pair-' + pair.id}, parent);
     this.heading = htmlElement('h3', {}, this.box, 'Pair ' + pair.id + ' ');
     this.loss = htmlElement('small', {}, this.heading);
+    if (pair.note) htmlElement('p', {class: 'note'}, this.box, pair.note);
     for (const side of ['source', 'target']) {
       htmlElement('p', {class: side, dir: 'auto'}, this.box, pair[side].join(' '));
     }
@@ -52,7 +53,7 @@ class PairView {
     this.value = htmlElement('div', {class: 'value'}, this.box);
     this.picture = htmlElement('div', {class: 'picture'}, this.box);
     // Room is kept, so that the page does not jump while pictures are drawn.
-    this.picture.style.minHeight = 24 * this.rows + 150 + 'px';
+    if (this.rows > 0 && this.columns > 0) this.picture.style.minHeight = 24 * this.rows + 150 + 'px';
     this.box.view = this;
   }
 
@@ -117,13 +118,18 @@ class PairView {
     this.shown = snapshot ? {
       ...snapshot, alpha: unpack(snapshot.alpha, 1), advantage: unpack(snapshot.advantage, snapshot.scale),
     } : null;
-    this.loss.textContent = snapshot
-        ? '−log p ' + show(snapshot.loss) + ' nats, ' + show(snapshot.loss / this.rows) + ' for each target word'
-        : 'not probed at this update';
+    this.loss.textContent = this.lossText(snapshot);
     if (!this.svg) return;
     this.paint(colour);
     this.drawBars();
     this.showChosen();
+  }
+
+  lossText(snapshot) {
+    if (this.rows === 0 || this.columns === 0) return 'a side has no token: there is nothing to attend to';
+    if (!snapshot) return 'not probed at this update';
+    const {loss} = snapshot, mean = loss === null ? null : loss / this.rows;
+    return '−log p ' + show(loss) + ' nats, ' + show(mean) + ' for each row';
   }
 
   paint(colour) {
@@ -202,7 +208,7 @@ class PairView {
       for (const [key, value] of Object.entries(place)) this.cursor.setAttribute(key, value);
     }
     this.value.replaceChildren();
-    if (!this.shown) return;
+    if (!this.shown || !this.svg) return;
     if (!this.chosen) {
       this.value.append('Point at a cell, a word or a bar for its numbers.');
       return;

@@ -215,8 +215,10 @@ std::string report_page(const RunRecord& run) {
 std::string gradients_page(std::vector<ProbePair> pairs) {
   RunRecord record;
   record.pairs = std::move(pairs);
-  return whole_page("Attention and its gradients",
-                    cat(explanation(kOfPairs), kControls, "<div id=\"pairs\"></div>\n"), record);
+  const std::string body =
+      record.pairs.empty() ? note("No pairs were given.")
+                           : cat(explanation(kOfPairs), kControls, "<div id=\"pairs\"></div>\n");
+  return whole_page("Attention and its gradients", body, record);
 }
 
 }  // namespace verso

@@ -115,7 +115,8 @@ std::string pair_object(const ProbePair& pair, const std::vector<std::int64_t>& 
     if (!std::binary_search(updates.begin(), updates.end(), snapshot.update)) continue;
     snapshots += cat(snapshots.empty() ? "" : ",\n", snapshot_object(snapshot));
   }
-  return cat("{\"id\":", pair.id, ",\"source\":", words(pair.source, pair.source_end),
+  return cat("{\"id\":", pair.id, ",\"note\":", json_quote(pair.note),
+             ",\"source\":", words(pair.source, pair.source_end),
              ",\"target\":", words(pair.target, pair.target_end),
              ",\"gold\":", list_of(pair.gold, link), ",\"snapshots\":[\n", snapshots, "]}");
 }

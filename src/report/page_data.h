@@ -13,7 +13,8 @@ inline constexpr std::size_t kMostPoints = 2000;
 /// The numbers that the page's script draws, as JSON in which <, > and & are escaped, so that no
 /// word can end the element that it stands in.
 ///   {"train": {"update": [..], "loss": [..], ..}, "validation": {..}, "probe": {..},
-///    "pairs": [{"id": 0, "source": [..], "target": [..], "gold": [[source, target, sure], ..],
+///    "pairs": [{"id": 0, "note": "", "source": [..], "target": [..], "gold": [[source, target,
+///    sure], ..],
 ///      "snapshots": [{"update": 20, "loss": 12.5, "alpha": PACKED, "advantage": PACKED,
 ///        "scale": .., "mean": [..], "context": [..], "state": [..], "shares": [[..] x 4]}, ..]}]}
 /// PACKED is base64 of a PackedMatrix's numbers, little-endian; "scale" is the advantage's. Words

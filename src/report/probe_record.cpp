@@ -142,6 +142,7 @@ std::vector<ProbePair> read_probe(const std::string& path, DamagedLines& damaged
     const auto [place, inserted] = pairs.try_emplace(words.id, words);
     ProbePair& pair = place->second;
     if (!inserted && !same_words(pair, words)) throw DataError("other words than before");
+    pair.gold = std::move(words.gold);
     insert(pair.snapshots, std::move(snapshot));
   });
   std::vector<ProbePair> ordered;

@@ -15,7 +15,7 @@ inline constexpr std::array kPathShares = {"value_share", "key_share", "start_sh
                                            "recurrent_share"};
 
 /// A matrix in two bytes a number: value = number / 32767 * scale; kMissing for what was no number.
-/// A run's probe is tens of megabytes of text, of which the page needs four figures a number.
+/// A run's probe is tens of megabytes of text, of which a page needs no more than that.
 struct PackedMatrix {
   static constexpr std::int16_t kMissing = INT16_MIN;
 
@@ -42,6 +42,7 @@ struct ProbePair {
   std::int64_t id = 0;
   std::vector<std::string> source, target;
   bool source_end = false, target_end = false;
+  std::string note;                      ///< shown beside the pair; "" for none
   std::vector<Link> gold;                ///< none: no gold links are known
   std::vector<ProbeSnapshot> snapshots;  ///< updates ascend
 
@@ -55,7 +56,8 @@ struct ProbePair {
 
 /// The pairs of probe.jsonl, one line a pair and probed update, by id. A line whose numbers do not
 /// fit its words, or whose words are not those of the pair's first line, is damaged. Of two lines
-/// for one pair and update the later counts. No such file: no pairs. Throws DataError when it
+/// for one pair and update the later counts, of gold links the last line's: a resumed run may have
+/// others. No such file: no pairs. Throws DataError when it
 /// cannot be read.
 [[nodiscard]] std::vector<ProbePair> read_probe(const std::string& path, DamagedLines& damaged);
 

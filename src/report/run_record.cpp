@@ -55,10 +55,10 @@ void sort_by_update(Curves& curves) {
   for (auto& column : curves.columns) arrange(column);
 }
 
-void take_best(RunRecord& run, const json& record) {
+std::optional<RunRecord::Best> best_of(const json& record) {
   const double value = number_or_nan(record, "best");
-  if (!std::isfinite(value)) return;
-  run.best = {record.value("metric", ""), value, whole_number(record, "best_update")};
+  if (!std::isfinite(value)) return std::nullopt;
+  return RunRecord::Best{record.value("metric", ""), value, whole_number(record, "best_update")};
 }
 
 void take(RunRecord& run, const json& record) {
@@ -71,10 +71,13 @@ void take(RunRecord& run, const json& record) {
   if (kind == "train") {
     add(run.train, update, record);
   } else if (kind == "validation") {
+    const std::string bleu = record.value("bleu_signature", "");
+    const std::string chrf = record.value("chrf_signature", "");
+    const auto best = best_of(record);
     add(run.validation, update, record);
-    take_best(run, record);
-    run.bleu_signature = record.value("bleu_signature", "");
-    run.chrf_signature = record.value("chrf_signature", "");
+    if (best) run.best = best;
+    run.bleu_signature = bleu;
+    run.chrf_signature = chrf;
   } else if (kind == "probe") {
     add(run.probe, update, record);
   } else {
@@ -112,9 +115,9 @@ RunRecord::RunRecord()
 
 RunRecord read_run(const std::string& folder) {
   const std::string config = folder + "/config.json", metrics = folder + "/metrics.jsonl";
-  if (!fs::exists(config) && !fs::exists(metrics)) {
+  if (!file_exists(config) && !file_exists(metrics)) {
     const char* found = fs::is_directory(folder) ? "it holds neither config.json nor metrics.jsonl"
-                        : fs::exists(folder)     ? "it is no folder"
+                        : file_exists(folder)    ? "it is no folder"
                                                  : "there is no such folder";
     throw DataError(cat(folder, ": ", found,
                         "; expected the folder of a training run, the \"output\" of its "
@@ -122,7 +125,7 @@ RunRecord read_run(const std::string& folder) {
   }
   RunRecord run;
   run.folder = folder;
-  if (fs::exists(config)) run.config = read_file(config, kLargestConfig);
+  if (file_exists(config)) run.config = read_file(config, kLargestConfig);
   run.last_written = written_at(metrics);
   run.damaged_metrics = read_json_lines(metrics, [&](const json& record) { take(run, record); });
   for (Curves* curves : {&run.train, &run.validation, &run.probe}) sort_by_update(*curves);

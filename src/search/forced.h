@@ -29,7 +29,10 @@ struct EncodedPair {
 ///              learning"); to first order log p(y | a_t = j) = const - g_tj with
 ///              g_tj = dL/dalpha_tj, L = -log p(target | source), so
 ///                posterior_tj = alpha_tj exp(-g_tj) / sum_k alpha_tk exp(-g_tk)
-///              One pass back for all of it. Each model of an ensemble has its own.
+///              One pass back for all of it, which with the generic kernels keeps the whole graph:
+///              nine bytes for each source * target * attention. Each model of an ensemble has its
+///              own. A model whose attention was guided with a shift attends to another word's
+///              source at the step that makes a word; its posterior says little.
 enum class AttentionKind { kPrior, kPosterior };
 
 struct ForcedOptions {

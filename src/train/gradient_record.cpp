@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "base/error.h"
@@ -108,7 +109,7 @@ double mean_entropy(const Tensor& alpha) {
 
 // The shortest digits that give the same float.
 void append_number(std::string& out, double value) {
-  if (!std::isfinite(value)) {
+  if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()))) {
     out += "null";
     return;
   }

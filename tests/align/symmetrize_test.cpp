@@ -57,6 +57,8 @@ TEST(Symmetrize, AgreementIsTheGeometricMeanOfBothWeights) {
   EXPECT_EQ(agreed("0-0 1-1", "1-1 2-2", 1.0F), "1-1:1.0000");  // without weights: both
   EXPECT_EQ(agreed("0-0:0.1 0-0:0.5", "0-0:0.5 0-0:0.2", 0.2F), "0-0:0.5000");
   EXPECT_EQ(agreed("", "0-0", 0.2F), "");
+  const auto huge = agreeing_links({{0, 0, 1e30F}}, {{0, 0, 1e30F}}, 0.2F);
+  EXPECT_FLOAT_EQ(huge.at(0).weight, 1e30F);
 }
 
 TEST(Symmetrize, SidesAreSwapped) {

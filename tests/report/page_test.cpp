@@ -133,6 +133,11 @@ TEST(PageData, MatricesArePackedInTwoBytesANumber) {
   EXPECT_EQ(data["pairs"][0]["snapshots"][0]["alpha"], "AAD/fwCA//8=");
 }
 
+TEST(GradientsPage, OfNoPairsSaysSo) {
+  const std::string page = gradients_page({});
+  EXPECT_THAT(page, AllOf(HasSubstr("No pairs were given"), Not(HasSubstr("id=\"slider\""))));
+}
+
 TEST(GradientsPage, HasPicturesAndNoCurves) {
   const std::string page =
       gradients_page({read_probed_pair(probe_line(0, 0, some_record({"a", "b"}, {"x"})))});

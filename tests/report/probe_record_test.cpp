@@ -99,6 +99,14 @@ TEST(ProbeRecord, LinesThatDoNotFitAreDamagedAndTheRestIsRead) {
   EXPECT_EQ(pairs[0].snapshots.size(), 2U);
 }
 
+TEST(ProbeRecord, GoldLinksOfTheLastLineCount) {
+  const Folder folder("gold");
+  const GradientRecord record = some_record({"a"}, {"x"});
+  folder.write("probe.jsonl", probe_line(1, 0, record) + probe_line(2, 0, record, "0-0"));
+  DamagedLines damaged;
+  EXPECT_EQ(read_probe(folder.path("probe.jsonl"), damaged).at(0).gold.size(), 1U);
+}
+
 TEST(ProbeRecord, NoFileIsNoPairs) {
   const Folder folder("none");
   DamagedLines damaged;

@@ -71,16 +71,19 @@ TEST(RunRecord, LinesOutOfOrderAreSorted) {
 
 TEST(RunRecord, DamagedLinesAreCountedAndALineThatIsBeingWrittenIsNot) {
   const Folder folder("damaged");
-  folder.write("metrics.jsonl", train(10, 5) +
-                                    "not json\n"
-                                    "\n"
-                                    "{\"kind\":\"train\",\"update\":\"x\"}\n"
-                                    "{\"kind\":\"train\",\"update\":11,\"loss\":\"much\"}\n"
-                                    "{\"kind\":\"of a later version\",\"update\":11}\n" +
-                                    train(20, 4) + "{\"kind\":\"train\",\"upd");
+  folder.write("metrics.jsonl",
+               train(10, 5) +
+                   "not json\n"
+                   "\n"
+                   "{\"kind\":\"train\",\"update\":\"x\"}\n"
+                   "{\"kind\":\"train\",\"update\":11,\"loss\":\"much\"}\n"
+                   "{\"kind\":\"validation\",\"update\":11,\"bleu\":1,\"best\":3}\n"
+                   "{\"kind\":\"of a later version\",\"update\":11}\n" +
+                   train(20, 4) + "{\"kind\":\"train\",\"upd");
   const RunRecord run = read_run(folder.path());
   EXPECT_THAT(run.train.updates, ElementsAre(10, 20));
-  EXPECT_EQ(run.damaged_metrics.count, 3);
+  EXPECT_EQ(run.damaged_metrics.count, 4);
+  EXPECT_TRUE(run.validation.updates.empty());
   EXPECT_EQ(run.damaged_metrics.first, 2);
 }
 
@@ -104,6 +107,8 @@ TEST(RunRecord, WhatIsMissingIsEmptyUnlessNothingIsThere) {
   EXPECT_THAT(message(empty.path()), HasSubstr("it holds neither config.json nor metrics.jsonl"));
   EXPECT_THAT(message(folder.path("config.json")), HasSubstr("it is no folder"));
   EXPECT_THAT(message(empty.path("gone")), HasSubstr("there is no such folder"));
+  std::filesystem::create_symlink("loop", empty.path("loop"));
+  EXPECT_THAT(message(empty.path("loop")), HasSubstr("Too many levels of symbolic links"));
 }
 
 }  // namespace
