@@ -107,14 +107,15 @@ std::vector<Link> symmetrize(const std::vector<Link>& forward, const std::vector
 std::vector<Link> agreeing_links(const std::vector<Link>& forward, const std::vector<Link>& reverse,
                                  float threshold) {
   std::map<Point, std::pair<float, float>> weights;
-  for (const Link& link : forward) {
-    float& weight = weights[{link.source, link.target}].first;
-    weight = std::max(weight, link.weight);
-  }
-  for (const Link& link : reverse) {
-    float& weight = weights[{link.source, link.target}].second;
-    weight = std::max(weight, link.weight);
-  }
+  const auto take = [&weights](const std::vector<Link>& given,
+                               float std::pair<float, float>::*side) {
+    for (const Link& link : given) {
+      float& weight = weights[{link.source, link.target}].*side;
+      weight = std::max(weight, link.weight);
+    }
+  };
+  take(forward, &std::pair<float, float>::first);
+  take(reverse, &std::pair<float, float>::second);
   std::vector<Link> links;
   for (const auto& [point, both] : weights) {
     const auto weight = static_cast<float>(
